@@ -1,0 +1,1 @@
+"""The `incoop` command: one module per family of subcommands."""

@@ -1,0 +1,88 @@
+"""The `incoop` command: a table of subcommands, loaded only when called.
+
+Contract: exit code 0, 1 for a failed job, 2 for a wrong call; results on standard output, everything else on
+standard error. Loading `incoop --help` imports neither Spark nor Redis.
+"""
+
+from __future__ import annotations
+
+import importlib
+import logging
+import os
+import sys
+
+import click
+
+from incoop import __version__
+from incoop.errors import BadCall, IncoopError
+
+#: Subcommand -> (module:function, its line in `incoop --help`). The order is the order of the help text.
+COMMANDS: dict[str, tuple[str, str]] = {
+    "doctor": ("incoop.cli.doctor:doctor", "Say what is missing on this machine, and how to get it."),
+    "put": ("incoop.cli.datasets:put", "Store files as a new version of a dataset."),
+    "ls": ("incoop.cli.datasets:ls", "List datasets, or the versions of one."),
+    "stat": ("incoop.cli.datasets:stat", "Chunks, sizes and shared bytes of a version."),
+    "cat": ("incoop.cli.datasets:cat", "Write a version's bytes to standard output."),
+    "diff": ("incoop.cli.datasets:diff", "Chunks and records that two versions do not share."),
+    "rm": ("incoop.cli.datasets:rm", "Remove a version, or a whole dataset."),
+    "chunks": ("incoop.cli.datasets:chunks", "Print the chunks of a file: offset, length, id."),
+    "gc": ("incoop.cli.store:gc", "Remove what no kept generation or version needs."),
+    "stats": ("incoop.cli.store:stats", "Count what the store holds, by job."),
+    "verify": ("incoop.cli.store:verify", "Re-read everything; report and drop what is damaged."),
+}
+
+
+class LazyGroup(click.Group):
+    """A group whose subcommands are imported when they are called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module, _, function = COMMANDS[cmd_name][0].partition(":")
+        command = getattr(importlib.import_module(module), function)
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="incoop")
+@click.option("-v", "--verbose", count=True, help="Say more on standard error; twice for debugging.")
+def cli(verbose: int) -> None:
+    """Rerun MapReduce jobs on inputs that changed a little, and pay for the change.
+
+    \b
+    Examples:
+      incoop doctor
+      incoop put access.log logs
+      incoop ls logs
+    """
+    level = (logging.WARNING, logging.INFO, logging.DEBUG)[min(verbose, 2)]
+    logging.basicConfig(level=level, stream=sys.stderr, format="%(name)s: %(message)s")
+
+
+def main() -> None:
+    """Run the command line; turn incoop's errors into one sentence and an exit code."""
+    try:
+        cli.main(standalone_mode=False)
+    except click.exceptions.Exit as stop:
+        sys.exit(stop.exit_code)
+    except click.ClickException as wrong_call:
+        wrong_call.show()
+        sys.exit(wrong_call.exit_code)
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("incoop: interrupted; what was finished is kept", err=True)
+        sys.exit(130)
+    except BrokenPipeError:
+        # The reader (`| head`) has left: stop quietly, and keep Python from complaining at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    except IncoopError as error:
+        click.echo(f"incoop: {error}", err=True)
+        sys.exit(2 if isinstance(error, BadCall) else 1)

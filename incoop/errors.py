@@ -1,0 +1,15 @@
+"""Every error that incoop raises on purpose: fields, a cause, and a remedy.
+
+Contract: each error derives from `IncoopError`, passes its fields to `super().__init__` so that it survives
+pickling on the way from an executor, and says in `str()` what happened and what to do about it.
+"""
+
+from __future__ import annotations
+
+
+class IncoopError(Exception):
+    """Root of every error that incoop raises on purpose."""
+
+
+class BadCall(IncoopError):
+    """A parameter has a value that cannot work; the message says which and what would."""
