@@ -1,0 +1,159 @@
+"""Index the user's files where they are: the manifest of an input that is given by path.
+
+Contract: the chunks are those of chunking every file from scratch with the same settings. A file whose size, times
+and inode did not move is not read; one that did is resynced against what is known of it.
+
+The index of an input is one file, `<store>/inchdfs/inputs/<hash of what was named>.manifest`. It is a cache: when it
+is damaged or gone, the input is chunked from scratch. Settings chosen for a first index are kept, so that an input
+that grows stays comparable with itself.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+import xxhash
+
+from inchdfs.chunk_table import Rows, offsets_of, rows_of
+from inchdfs.chunking import chunk_file
+from inchdfs.errors import StoreDamaged, StoreTooNew
+from inchdfs.ingest import Sink, take_file
+from inchdfs.manifest import FileEntry, Manifest, Stamp, tag_of
+from inchdfs.packs import Location, PackIndex, PackWriter, on_full_disk, write_atomically
+from inchdfs.parallel import SegmentRunner
+from inchdfs.records import Lines, RecordFormat
+from inchdfs.settings import ChunkSettings
+from inchdfs.sources import InputFile, expand, readable
+from inchdfs.store import DatasetStore
+
+log = logging.getLogger("inchdfs")
+
+#: A file written this shortly before it was indexed may be written again without its time moving (FAT keeps two
+#: seconds, other systems a few milliseconds), so its stamp is not trusted and it is verified once more.
+_SETTLED_NS = 2_000_000_000
+
+Named = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+
+
+def index_input(
+    store: DatasetStore,
+    inputs: Named,
+    *,
+    settings: ChunkSettings | None = None,
+    records: RecordFormat | None = None,
+    paranoid: bool = False,
+    run_segments: SegmentRunner | None = None,
+    progress: Callable[[int], object] = lambda _: None,
+) -> Manifest:
+    """The manifest of plain files, folders and globs, read only where they changed.
+
+    `paranoid` verifies every file by its content. File names in the manifest are absolute paths.
+    """
+    records = records or Lines()
+    files = expand(inputs)
+    path = _index_path(store, inputs, records)
+    previous = _load(path, settings)
+    stamps = [_stamp(file) for file in files]
+    settings = settings or (previous.settings if previous else None)
+    settings = settings or ChunkSettings.for_input(sum(stamp.size for stamp in stamps))
+    known = _Known(previous)
+
+    entries: list[FileEntry] = []
+    tables: list[Rows] = []
+    for file, stamp in zip(files, stamps, strict=True):
+        name = str(file.path.absolute())
+        rows = None if paranoid else known.unchanged(stamp)
+        if rows is None and file.compressed:
+            rows = _keep_content(store, file, settings, records)
+        elif rows is None:
+            rows = rows_of(chunk_file(file, settings, records, known.rows(name), run_segments))
+        entries.append(FileEntry(name, int(rows["length"].sum(dtype=np.int64)), len(rows), stamp, file.compressed))
+        tables.append(rows)
+        progress(stamp.size)
+    manifest = Manifest(settings, tag_of(records), tuple(entries), np.concatenate(tables), {"indexed": time.time_ns()})
+    if previous is None or previous.files != manifest.files or known.unsettled:
+        _save(path, manifest)
+    return manifest
+
+
+def locate(store: DatasetStore, manifest: Manifest) -> list[Location]:
+    """Where the bytes of every chunk of a manifest are, in order."""
+    index: PackIndex | None = None
+    found: list[Location] = []
+    for entry, rows in manifest.by_file():
+        if entry.kept:
+            index = index or store.index()
+            found += index.locate(rows["id"])
+        else:
+            lengths = rows["length"].tolist()
+            places = zip(rows["id"].tolist(), offsets_of(rows).tolist(), lengths, strict=True)
+            found += [Location(id_, entry.name, offset, length, length, kept=False) for id_, offset, length in places]
+    return found
+
+
+def _keep_content(store: DatasetStore, file: InputFile, settings: ChunkSettings, records: RecordFormat) -> Rows:
+    """Chunk a compressed file and keep its content: a chunk of it could only be read again from the beginning."""
+    with store.writing(), PackWriter(store.packs, store.temporary, compress=True) as writer:
+        rows = take_file(file, settings, records, None, Sink(store.index(), writer))
+        writer.finish()
+    return rows
+
+
+class _Known:
+    """What the last index knows of each file."""
+
+    def __init__(self, previous: Manifest | None) -> None:
+        self._rows: dict[str, Rows] = {}
+        self._by_stamp: dict[Stamp, Rows] = {}
+        #: Some file was written just before it was indexed.
+        self.unsettled = False
+        if previous is None:
+            return
+        indexed = previous.notes["indexed"]
+        for entry, rows in previous.by_file():
+            self._rows[entry.name] = rows
+            assert entry.stamp is not None
+            if entry.stamp.mtime_ns < indexed - _SETTLED_NS:
+                self._by_stamp[entry.stamp] = rows
+            else:
+                self.unsettled = True
+
+    def unchanged(self, stamp: Stamp) -> Rows | None:
+        """The rows of a file that did not move, or that was only renamed (a rotated log)."""
+        return self._by_stamp.get(stamp)
+
+    def rows(self, name: str) -> Rows | None:
+        return self._rows.get(name)
+
+
+def _stamp(file: InputFile) -> Stamp:
+    with readable(file.path):
+        return Stamp.of(file.path)
+
+
+def _index_path(store: DatasetStore, inputs: Named, records: RecordFormat) -> Path:
+    named = [inputs] if isinstance(inputs, str | os.PathLike) else list(inputs)
+    key = "\0".join([*(str(Path(one).absolute()) for one in named), tag_of(records)])
+    return store.inputs / f"{xxhash.xxh3_128_hexdigest(os.fsencode(key))}.manifest"
+
+
+def _load(path: Path, settings: ChunkSettings | None) -> Manifest | None:
+    try:
+        manifest = Manifest.from_bytes(path.read_bytes(), str(path))
+    except FileNotFoundError:
+        return None
+    except (StoreDamaged, StoreTooNew) as error:
+        log.warning("%s The input is chunked from scratch.", error)
+        return None
+    return manifest if settings in (None, manifest.settings) else None
+
+
+def _save(path: Path, manifest: Manifest) -> None:
+    with on_full_disk(path.parent):
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        write_atomically(path, [manifest.to_bytes()])

@@ -1,0 +1,151 @@
+"""The chunks of one version of a dataset, file by file, and how they are kept on disk.
+
+Contract: `from_bytes(to_bytes())` is the identity; a manifest that is cut short, altered, or of a later format is
+refused with an error, never half read.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import xxhash
+
+from inchdfs import records as formats
+from inchdfs.chunk_table import ROW, Rows, root_hash
+from inchdfs.errors import StoreDamaged, StoreTooNew
+from inchdfs.records import RecordFormat
+from inchdfs.settings import ChunkSettings
+from incoop.errors import BadCall
+
+#: Bumped whenever cuts or this layout change: stored chunks and memos of another format are not comparable.
+FORMAT_VERSION = 1
+
+_MAGIC = b"INCOOPMF"
+_HEAD = struct.Struct("<8sIIQ16s")  # magic, format, header bytes, rows, checksum of all that follows
+_BUILT_IN = {
+    f.__name__: f for f in (formats.Lines, formats.FixedLength, formats.Delimited, formats.WholeFile, formats.Csv)
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """What the file system says of a file; while it does not move, the file is not read again."""
+
+    size: int
+    mtime_ns: int
+    ctime_ns: int
+    inode: int
+
+    @classmethod
+    def of(cls, path: Path) -> Stamp:
+        found = path.stat()
+        return cls(found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino)
+
+
+@dataclass(frozen=True, slots=True)
+class FileEntry:
+    """One file of a version: its rows are the next `chunks` of the manifest."""
+
+    name: str
+    size: int
+    chunks: int
+    #: For a file indexed where it is; None for a stored one.
+    stamp: Stamp | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """Ordered chunks of all files of one version."""
+
+    settings: ChunkSettings
+    #: Names the record format: what cut these chunks.
+    records_tag: str
+    files: tuple[FileEntry, ...]
+    rows: Rows = field(compare=False)
+    #: Facts about the version: when it was made, what it was appended to.
+    notes: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def size(self) -> int:
+        return int(self.rows["length"].sum(dtype=np.int64))
+
+    @property
+    def root(self) -> bytes:
+        return root_hash(self.rows)
+
+    def by_file(self) -> Iterator[tuple[FileEntry, Rows]]:
+        """Each file with its own rows."""
+        first = 0
+        for entry in self.files:
+            yield entry, self.rows[first : first + entry.chunks]
+            first += entry.chunks
+
+    def to_bytes(self) -> bytes:
+        header = json.dumps(
+            {
+                "settings": dataclasses.asdict(self.settings),
+                "records": self.records_tag,
+                "files": [
+                    [f.name, f.size, f.chunks, dataclasses.astuple(f.stamp) if f.stamp else None] for f in self.files
+                ],
+                "notes": self.notes,
+            },
+            separators=(",", ":"),
+        ).encode()
+        body = header + np.ascontiguousarray(self.rows).tobytes()
+        return _HEAD.pack(_MAGIC, FORMAT_VERSION, len(header), len(self.rows), xxhash.xxh3_128_digest(body)) + body
+
+    @classmethod
+    def from_bytes(cls, data: bytes, where: str) -> Manifest:
+        """Read a manifest; `where` is named when it cannot be read."""
+        if len(data) < _HEAD.size or not data.startswith(_MAGIC):
+            raise StoreDamaged(where, "not a manifest")
+        _, version, header_size, row_count, checksum = _HEAD.unpack_from(data)
+        if version > FORMAT_VERSION:
+            raise StoreTooNew(where, version, FORMAT_VERSION)
+        body = memoryview(data)[_HEAD.size :]
+        if xxhash.xxh3_128_digest(body) != checksum:
+            raise StoreDamaged(where, "the manifest is cut short or altered")
+        header = json.loads(bytes(body[:header_size]))
+        return cls(
+            settings=ChunkSettings(**header["settings"]),
+            records_tag=header["records"],
+            files=tuple(
+                FileEntry(name, size, chunks, Stamp(*stamp) if stamp else None)
+                for name, size, chunks, stamp in header["files"]
+            ),
+            rows=np.frombuffer(body, dtype=ROW, count=row_count, offset=header_size),
+            notes=header["notes"],
+        )
+
+
+def tag_of(records: RecordFormat) -> str:
+    """A text that names a record format and its parameters, the same in every process.
+
+    Example:
+        >>> tag_of(formats.FixedLength(8))
+        '{"FixedLength": {"length": 8}}'
+    """
+    kind = type(records)
+    if kind is _BUILT_IN.get(kind.__name__):
+        fields = dataclasses.asdict(records)  # type: ignore[call-overload]
+        return json.dumps({kind.__name__: {k: v.hex() if isinstance(v, bytes) else v for k, v in fields.items()}})
+    return f"{kind.__module__}.{kind.__qualname__} {records!r}"
+
+
+def records_of(tag: str) -> RecordFormat:
+    """The built-in format that a tag names."""
+    if not tag.startswith("{"):
+        raise BadCall(f"this data was stored with the record format {tag}; pass it again with records=….")
+    ((name, fields),) = json.loads(tag).items()
+    if name == "Delimited":
+        fields["delimiter"] = bytes.fromhex(fields["delimiter"])
+    built: RecordFormat = _BUILT_IN[name](**fields)
+    return built

@@ -1,0 +1,180 @@
+"""Datasets kept in a store: each put makes a version, chunks are stored once.
+
+    <store>/inchdfs/
+        FORMAT                          refuses a store that a later release wrote
+        lock                            shared while writing, exclusive while collecting
+        datasets/NAME/000001.manifest   one file a version, never changed
+        packs/ID.pack, ID.index         chunk bytes, append only
+        temporary/                      what an interrupted put left; `incoop gc` removes it
+
+Contract: a version appears whole or not at all; a put never touches an earlier version; two puts at once give two
+versions. Chunks go to disk before the manifest that names them.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from inchdfs.errors import BadDatasetName, DatasetNotFound, StoreBusy, StoreTooNew
+from inchdfs.manifest import FORMAT_VERSION, Manifest
+from inchdfs.packs import PackIndex, on_full_disk, write_atomically
+
+_NAME = re.compile(r"[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+)*")
+_MANIFEST = re.compile(r"(\d{6,})\.manifest")
+
+
+@dataclass(frozen=True, slots=True)
+class VersionName:
+    """`NAME` or `NAME@VERSION`; no version means the newest.
+
+    Example:
+        >>> VersionName.parse("logs/web@3")
+        VersionName(name='logs/web', version=3)
+    """
+
+    name: str
+    version: int | None
+
+    @classmethod
+    def parse(cls, text: str) -> VersionName:
+        name, at, version = text.removeprefix("inchdfs:/").partition("@")
+        parts = name.split("/")
+        if not _NAME.fullmatch(name) or "." in parts or ".." in parts or (at and not version.isdecimal()):
+            raise BadDatasetName(text)
+        return cls(name, int(version) if at else None)
+
+    def __str__(self) -> str:
+        return self.name if self.version is None else f"{self.name}@{self.version}"
+
+
+class DatasetStore:
+    """The datasets of one store folder. Opening it creates nothing; the first put does."""
+
+    def __init__(self, folder: str | os.PathLike[str]) -> None:
+        self.folder = Path(folder) / "inchdfs"
+        self.packs = self.folder / "packs"
+        self.temporary = self.folder / "temporary"
+        self._datasets = self.folder / "datasets"
+        self._check_format()
+
+    def names(self) -> list[str]:
+        """All datasets, sorted."""
+        found = {path.parent.relative_to(self._datasets).as_posix() for path in self._datasets.rglob("*.manifest")}
+        return sorted(found)
+
+    def versions(self, name: str) -> list[int]:
+        """The versions of a dataset, oldest first; empty when there is no such dataset."""
+        folder = self._datasets / VersionName.parse(name).name
+        if not folder.is_dir():
+            return []
+        return sorted(int(match[1]) for path in folder.iterdir() if (match := _MANIFEST.fullmatch(path.name)))
+
+    def resolve(self, text: str) -> VersionName:
+        """A name with its version filled in; an error says what there is instead."""
+        wanted = VersionName.parse(text)
+        versions = self.versions(wanted.name)
+        if not versions:
+            known = ", ".join(self.names()[:5]) or "none yet"
+            raise DatasetNotFound(wanted.name, str(self.folder.parent), known)
+        version = versions[-1] if wanted.version is None else wanted.version
+        if version not in versions:
+            known = f"version {', '.join(map(str, versions[-8:]))}"
+            raise DatasetNotFound(f"{wanted.name}@{version}", str(self.folder.parent), known)
+        return VersionName(wanted.name, version)
+
+    def manifest(self, text: str) -> Manifest:
+        """The manifest of a version."""
+        path = self._manifest_path(self.resolve(text))
+        return Manifest.from_bytes(path.read_bytes(), str(path))
+
+    def index(self) -> PackIndex:
+        """Where every stored chunk is, as of now."""
+        return PackIndex.load(self.packs)
+
+    def remove(self, text: str) -> list[VersionName]:
+        """Remove one version, or with no version named, the dataset. Chunks go with the next `incoop gc`."""
+        wanted = VersionName.parse(text)
+        self.resolve(text)
+        versions = self.versions(wanted.name) if wanted.version is None else [wanted.version]
+        removed = [VersionName(wanted.name, version) for version in versions]
+        for each in removed:
+            self._manifest_path(each).unlink(missing_ok=True)
+        return removed
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Hold off collection while chunks are written that no manifest names yet."""
+        for folder in (self.folder.parent, self.folder, self.packs, self.temporary, self._datasets):
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with on_full_disk(self.folder):
+            if not (self.folder / "FORMAT").exists():
+                write_atomically(self.folder / "FORMAT", [f"{FORMAT_VERSION}\n".encode()])
+        with (self.folder / "lock").open("ab") as lock:
+            fcntl.flock(lock, fcntl.LOCK_SH)
+            yield
+
+    @contextmanager
+    def collecting(self) -> Iterator[None]:
+        """Be the only process that touches the store, or raise StoreBusy."""
+        with (self.folder / "lock").open("ab") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise StoreBusy(str(self.folder.parent)) from None
+            yield
+
+    def publish(self, name: str, manifest: Manifest, after: int | None = None) -> VersionName | None:
+        """Give a manifest the next version number.
+
+        With `after`, the version must follow that one directly: None is returned when another put was faster.
+        """
+        folder = self._datasets / name
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        manifest.notes.setdefault("created", time.time())
+        temporary = self.temporary / f"{os.getpid()}-{os.urandom(6).hex()}.manifest"
+        with on_full_disk(self.folder):
+            write_atomically(temporary, [manifest.to_bytes()])
+        try:
+            while True:
+                newest = (self.versions(name) or [0])[-1]
+                if after is not None and newest != after:
+                    return None
+                version = VersionName(name, newest + 1)
+                try:
+                    # Unlike rename, link fails when the name is taken: a put that was faster keeps its version.
+                    self._manifest_path(version).hardlink_to(temporary)
+                except FileExistsError:
+                    continue
+                _sync_folder(folder)
+                return version
+        finally:
+            temporary.unlink(missing_ok=True)
+
+    def _manifest_path(self, version: VersionName) -> Path:
+        return self._datasets / version.name / f"{version.version:06d}.manifest"
+
+    def _check_format(self) -> None:
+        path = self.folder / "FORMAT"
+        if path.exists() and (found := int(path.read_text() or 0)) > FORMAT_VERSION:
+            raise StoreTooNew(str(self.folder), found, FORMAT_VERSION)
+
+
+def _sync_folder(folder: Path) -> None:
+    fd = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
+def all_manifests(store: DatasetStore) -> Sequence[tuple[VersionName, Manifest]]:
+    """Every version of every dataset with its manifest."""
+    found = [VersionName(name, version) for name in store.names() for version in store.versions(name)]
+    return [(version, store.manifest(str(version))) for version in found]
