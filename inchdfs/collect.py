@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
 from inchdfs.errors import StoreDamaged
-from inchdfs.packs import Location, PackIndex, PackWriter, _sortable, read_chunk
+from inchdfs.packs import PackIndex, PackWriter, read_chunk, sortable
 from inchdfs.store import DatasetStore, all_manifests
 
 #: A pack is written anew without its dead chunks when less than this share of it is alive: each byte is copied at
@@ -25,6 +27,8 @@ class Collected:
     """What a collection removed, or would remove."""
 
     temporary_files: int = 0
+    #: Indexes of inputs of which no file exists any more.
+    indexes: int = 0
     packs: int = 0
     rewritten_packs: int = 0
     bytes: int = 0
@@ -42,14 +46,26 @@ def collect(store: DatasetStore, dry_run: bool = False) -> Collected:
             if not dry_run:
                 path.unlink()
         index = store.index()
+        _remove_indexes_of_vanished_inputs(store, done, dry_run)
         done.bytes += _remove_unnamed_packs(store, index, done, dry_run)
+        live = _live(store)
         for number, name in enumerate(index.names):
-            _collect_pack(store, index, number, name, done, dry_run)
+            _collect_pack(store, index, number, name, live, done, dry_run)
     return done
 
 
+def _remove_indexes_of_vanished_inputs(store: DatasetStore, done: Collected, dry_run: bool) -> None:
+    for path, manifest in store.input_manifests().items():
+        if not any(Path(entry.name).exists() for entry in manifest.files):
+            done.bytes += path.stat().st_size
+            done.indexes += 1
+            if not dry_run:
+                path.unlink()
+
+
 def _live(store: DatasetStore) -> npt.NDArray[np.bytes_]:
-    ids = [_sortable(manifest.rows["id"]) for _, manifest in all_manifests(store)]
+    manifests = [manifest for _, manifest in all_manifests(store)] + list(store.input_manifests().values())
+    ids = [sortable(manifest.rows["id"]) for manifest in manifests]
     return np.unique(np.concatenate(ids)) if ids else np.empty(0, "S16")
 
 
@@ -66,19 +82,25 @@ def _remove_unnamed_packs(store: DatasetStore, index: PackIndex, done: Collected
 
 
 def _collect_pack(
-    store: DatasetStore, index: PackIndex, number: int, name: str, done: Collected, dry_run: bool
+    store: DatasetStore,
+    index: PackIndex,
+    number: int,
+    name: str,
+    live: npt.NDArray[np.bytes_],
+    done: Collected,
+    dry_run: bool,
 ) -> None:
-    rows = index.rows[index.pack_of == number]
-    alive = np.isin(_sortable(rows["id"]), _live(store))
+    members = np.flatnonzero(index.pack_of == number)
+    rows = index.rows[members]
+    alive = np.isin(sortable(rows["id"]), live)
     total, living = int(rows["stored"].sum(dtype=np.int64)), int(rows["stored"][alive].sum(dtype=np.int64))
     if living >= total * _ALIVE_ENOUGH and living:
         return
     if living and not dry_run:
-        kept = [Location(id_, name, offset, stored, length) for id_, offset, stored, length in rows[alive].tolist()]
         compressed = bool((rows["stored"] != rows["length"]).any())
         with PackWriter(store.packs, store.temporary, compressed) as writer:
-            for where in kept:
-                writer.add(where.id, lambda where=where: read_chunk(store.packs, where))
+            for where in index.locations(members[alive]):
+                writer.add(where.id, partial(read_chunk, where))
             writer.finish()
     if living:
         done.rewritten_packs += 1
@@ -130,7 +152,7 @@ def _verify_version(
     for where in index.locate(store.manifest(name).rows["id"]):
         if where.id in good:
             continue
-        read_chunk(store.packs, where)
+        read_chunk(where)
         good.add(where.id)
         found.chunks += 1
         found.bytes += where.length

@@ -67,7 +67,7 @@ def _records(dataset: Dataset, index: PackIndex, which: npt.NDArray[np.bool_]) -
     return [
         record
         for where in index.locate(dataset.manifest.rows["id"][which])
-        for record in dataset.format.records(read_chunk(dataset.store.packs, where))
+        for record in dataset.format.records(read_chunk(where))
     ]
 
 

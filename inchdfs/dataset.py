@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from inchdfs.manifest import Manifest, records_of
@@ -51,7 +50,7 @@ class Dataset:
 
     def chunks(self) -> Iterator[bytes]:
         """The bytes of each chunk, verified."""
-        return (read_chunk(self.store.packs, where) for where in self.locations())
+        return (read_chunk(where) for where in self.locations())
 
     def records(self) -> Iterator[Any]:
         """Every record, in order."""
@@ -60,10 +59,10 @@ class Dataset:
     def rdd(self, spark: SparkSession) -> RDD[Any]:
         """The records as an RDD; Python workers read the packs themselves."""
         groups = _grouped(self.locations())
-        packs, form = self.store.packs.absolute(), self.format
+        form = self.format
 
         def read(group: list[Location]) -> Iterator[Any]:
-            return _read_group(packs, group, form)
+            return (record for where in group for record in form.records(read_chunk(where)))
 
         return spark.sparkContext.parallelize(groups, max(1, len(groups))).flatMap(read)
 
@@ -87,7 +86,3 @@ def _grouped(locations: list[Location]) -> list[list[Location]]:
         groups[-1].append(where)
         room -= where.length
     return groups
-
-
-def _read_group(packs: Path, group: list[Location], form: RecordFormat) -> Iterator[Any]:
-    return (record for where in group for record in form.records(read_chunk(packs, where)))

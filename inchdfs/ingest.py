@@ -42,7 +42,7 @@ class PutReport:
     new_chunks: int
 
 
-class _Sink:
+class Sink:
     """Collects chunks, and writes those that the store does not hold."""
 
     def __init__(self, index: PackIndex, writer: PackWriter, progress: Progress = lambda _: None) -> None:
@@ -86,10 +86,10 @@ def put(
     known = {entry.name: rows for entry, rows in previous.by_file()} if previous and comparable else {}
 
     with store.writing(), PackWriter(store.packs, store.temporary, compress) as writer:
-        sink = _Sink(store.index(), writer, progress)
+        sink = Sink(store.index(), writer, progress)
         entries, tables = [], []
         for file in files:
-            rows = _take_file(file, settings, records, known.get(file.name), sink)
+            rows = take_file(file, settings, records, known.get(file.name), sink)
             entries.append(FileEntry(file.name, int(rows["length"].sum(dtype=np.int64)), len(rows)))
             tables.append(rows)
         writer.finish()
@@ -119,7 +119,7 @@ def append(
         manifest = store.manifest(str(base))
         records = records_of(manifest.records_tag)
         with store.writing(), PackWriter(store.packs, store.temporary, compress) as writer:
-            sink = _Sink(store.index(), writer, progress)
+            sink = Sink(store.index(), writer, progress)
             keep, reopened = _reopen_last_chunk(store, manifest)
             contents = _contents(reopened, files)
             appended = [
@@ -148,9 +148,8 @@ def _target(name: str) -> str:
     return target.name
 
 
-def _take_file(
-    file: InputFile, settings: ChunkSettings, records: RecordFormat, known: Rows | None, sink: _Sink
-) -> Rows:
+def take_file(file: InputFile, settings: ChunkSettings, records: RecordFormat, known: Rows | None, sink: Sink) -> Rows:
+    """Chunk one file, hand its chunks to the sink, and give its rows."""
     if file.compressed or not file.path.is_file():  # content that can only be read once, from its beginning
         with open_content(file) as read_into:
             return rows_of(
@@ -163,7 +162,7 @@ def _take_file(
     return rows_of(chunks)
 
 
-def _take_view(chunk: Chunk, view: memoryview, sink: _Sink) -> Chunk:
+def _take_view(chunk: Chunk, view: memoryview, sink: Sink) -> Chunk:
     data = bytes(view)
     sink.take(chunk, lambda: data)
     return chunk
@@ -188,7 +187,7 @@ def _reopen_last_chunk(store: DatasetStore, manifest: Manifest) -> tuple[int, by
         return len(manifest.rows), b""
     keep = len(manifest.rows) - 1
     (where,) = store.index().locate(manifest.rows["id"][keep:])
-    return keep, read_chunk(store.packs, where)
+    return keep, read_chunk(where)
 
 
 def _contents(first: bytes, files: Iterable[InputFile]) -> ReadInto:

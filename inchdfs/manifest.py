@@ -56,8 +56,10 @@ class FileEntry:
     name: str
     size: int
     chunks: int
-    #: For a file indexed where it is; None for a stored one.
+    #: What the file system said of the file when it was read; None for one that was put.
     stamp: Stamp | None = None
+    #: The bytes are in packs; else in the file that `name` is the path of.
+    kept: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +95,8 @@ class Manifest:
                 "settings": dataclasses.asdict(self.settings),
                 "records": self.records_tag,
                 "files": [
-                    [f.name, f.size, f.chunks, dataclasses.astuple(f.stamp) if f.stamp else None] for f in self.files
+                    [f.name, f.size, f.chunks, dataclasses.astuple(f.stamp) if f.stamp else None, f.kept]
+                    for f in self.files
                 ],
                 "notes": self.notes,
             },
@@ -118,8 +121,8 @@ class Manifest:
             settings=ChunkSettings(**header["settings"]),
             records_tag=header["records"],
             files=tuple(
-                FileEntry(name, size, chunks, Stamp(*stamp) if stamp else None)
-                for name, size, chunks, stamp in header["files"]
+                FileEntry(name, size, chunks, Stamp(*stamp) if stamp else None, kept)
+                for name, size, chunks, stamp, kept in header["files"]
             ),
             rows=np.frombuffer(body, dtype=ROW, count=row_count, offset=header_size),
             notes=header["notes"],

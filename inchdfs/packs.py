@@ -21,7 +21,7 @@ import numpy.typing as npt
 import xxhash
 import zstandard
 
-from inchdfs.errors import StoreDamaged, StoreFull
+from inchdfs.errors import FileChangedWhileRead, InputUnreadable, StoreDamaged, StoreFull
 
 #: One row a stored chunk.
 PACK_ROW = np.dtype(
@@ -42,43 +42,48 @@ _ZSTD_LEVEL = 1
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """Where a stored chunk's bytes are."""
+    """Where a chunk's bytes are: in a pack, or in the user's own file."""
 
     id: bytes
-    pack: str
+    path: str
     offset: int
+    #: Bytes on disk; fewer than `length` when compressed.
     stored: int
     length: int
+    #: In a pack of the store; else in a file that may change under us.
+    kept: bool = True
 
 
-def read_chunk(packs: Path, where: Location) -> bytes:
+def read_chunk(where: Location) -> bytes:
     """Read, decompress and verify one chunk."""
-    path = packs / f"{where.pack}.pack"
     try:
-        with path.open("rb", buffering=0) as file:
+        with Path(where.path).open("rb", buffering=0) as file:
             data = os.pread(file.fileno(), where.stored, where.offset)
     except OSError as error:
-        raise StoreDamaged(str(path), error.strerror or str(error)) from error
+        if where.kept:
+            raise StoreDamaged(where.path, error.strerror or str(error)) from error
+        raise InputUnreadable(where.path, error.strerror or str(error)) from error
     if where.stored != where.length:
         try:
             data = zstandard.ZstdDecompressor().decompress(data, max_output_size=where.length)
         except zstandard.ZstdError as error:
-            raise StoreDamaged(str(path), f"chunk {where.id.hex()} does not decompress ({error})") from error
+            raise StoreDamaged(where.path, f"chunk {where.id.hex()} does not decompress ({error})") from error
     if xxhash.xxh3_128_digest(data) != where.id:
-        raise StoreDamaged(
-            str(path), f"chunk {where.id.hex()} at {where.offset} has other content than it was stored with"
-        )
+        if not where.kept:
+            raise FileChangedWhileRead(where.path)
+        raise StoreDamaged(where.path, f"chunk {where.id.hex()} at {where.offset} is not what was stored")
     return data
 
 
 class PackIndex:
     """Which chunks are stored, and where; looked up in bulk."""
 
-    def __init__(self, names: list[str], tables: list[npt.NDArray[Any]]) -> None:
+    def __init__(self, packs: Path, names: list[str], tables: list[npt.NDArray[Any]]) -> None:
+        self._packs = packs.absolute()
         self.names = names
         self.rows = np.concatenate(tables) if tables else np.empty(0, PACK_ROW)
         self.pack_of = np.repeat(np.arange(len(names)), [len(t) for t in tables]) if tables else np.empty(0, np.intp)
-        ids = _sortable(self.rows["id"])
+        ids = sortable(self.rows["id"])
         self._order = np.argsort(ids, kind="stable")
         self._sorted = ids[self._order]
 
@@ -86,31 +91,39 @@ class PackIndex:
     def load(cls, packs: Path) -> PackIndex:
         """Read the index of every whole pack."""
         names = sorted(path.stem for path in packs.glob("*.index"))
-        return cls(names, [_read_index(packs / f"{name}.index") for name in names])
+        return cls(packs, names, [_read_index(packs / f"{name}.index") for name in names])
 
     def find(self, ids: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
         """The row of each id, -1 where it is not stored."""
         if not len(self._sorted):
             return np.full(len(ids), -1, np.intp)
-        wanted = _sortable(ids)
+        wanted = sortable(ids)
         at = np.minimum(np.searchsorted(self._sorted, wanted), len(self._sorted) - 1)
         return np.where(self._sorted[at] == wanted, self._order[at], -1)
 
     def locate(self, ids: npt.NDArray[Any]) -> list[Location]:
         """Where each chunk's bytes are; a chunk that is not stored is damage."""
-        found = self.find(ids)
-        if len(found) and found.min() < 0:
-            lost = bytes(ids[int(np.argmin(found))]).hex()
-            raise StoreDamaged(f"chunk {lost}", "no pack holds it")
+        return self.locations(self._rows_of(ids))
+
+    def locations(self, found: npt.NDArray[np.intp]) -> list[Location]:
+        """Rows of this index as locations."""
+        paths = [str(self._packs / f"{name}.pack") for name in self.names]
         return [
-            Location(id_, self.names[pack], offset, stored, length)
+            Location(id_, paths[pack], offset, stored, length)
             for (id_, offset, stored, length), pack in zip(
                 self.rows[found].tolist(), self.pack_of[found].tolist(), strict=True
             )
         ]
 
+    def _rows_of(self, ids: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
+        found = self.find(ids)
+        if len(found) and found.min() < 0:
+            lost = bytes(ids[int(np.argmin(found))]).hex()
+            raise StoreDamaged(f"chunk {lost}", "no pack holds it")
+        return found
 
-def _sortable(ids: npt.NDArray[Any]) -> npt.NDArray[Any]:
+
+def sortable(ids: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Ids as fixed-width byte strings, which numpy can order; void values it cannot."""
     return np.ascontiguousarray(ids).view("S16")
 

@@ -5,6 +5,7 @@
         lock                            shared while writing, exclusive while collecting
         datasets/NAME/000001.manifest   one file a version, never changed
         packs/ID.pack, ID.index         chunk bytes, append only
+        inputs/ID.manifest              indexes of inputs given by path (index.py)
         temporary/                      what an interrupted put left; `incoop gc` removes it
 
 Contract: a version appears whole or not at all; a put never touches an earlier version; two puts at once give two
@@ -18,11 +19,11 @@ import os
 import re
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from inchdfs.errors import BadDatasetName, DatasetNotFound, StoreBusy, StoreTooNew
+from inchdfs.errors import BadDatasetName, DatasetNotFound, StoreBusy, StoreDamaged, StoreTooNew
 from inchdfs.manifest import FORMAT_VERSION, Manifest
 from inchdfs.packs import PackIndex, on_full_disk, write_atomically
 
@@ -61,6 +62,7 @@ class DatasetStore:
         self.folder = Path(folder) / "inchdfs"
         self.packs = self.folder / "packs"
         self.temporary = self.folder / "temporary"
+        self.inputs = self.folder / "inputs"
         self._datasets = self.folder / "datasets"
         self._check_format()
 
@@ -98,6 +100,14 @@ class DatasetStore:
         """Where every stored chunk is, as of now."""
         return PackIndex.load(self.packs)
 
+    def input_manifests(self) -> dict[Path, Manifest]:
+        """The indexes of inputs given by path; a damaged one is as good as none."""
+        found = {}
+        for path in sorted(self.inputs.glob("*.manifest")):
+            with suppress(StoreDamaged):
+                found[path] = Manifest.from_bytes(path.read_bytes(), str(path))
+        return found
+
     def remove(self, text: str) -> list[VersionName]:
         """Remove one version, or with no version named, the dataset. Chunks go with the next `incoop gc`."""
         wanted = VersionName.parse(text)
@@ -111,7 +121,7 @@ class DatasetStore:
     @contextmanager
     def writing(self) -> Iterator[None]:
         """Hold off collection while chunks are written that no manifest names yet."""
-        for folder in (self.folder.parent, self.folder, self.packs, self.temporary, self._datasets):
+        for folder in (self.folder.parent, self.folder, self.packs, self.temporary, self.inputs, self._datasets):
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         with on_full_disk(self.folder):
             if not (self.folder / "FORMAT").exists():
