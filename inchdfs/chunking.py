@@ -25,7 +25,7 @@ def chunk_file(
     known: Rows | None = None,
     run_segments: SegmentRunner | None = None,
 ) -> Iterator[Chunk]:
-    """Give the chunks of a plain file; raise when it changed between the first and the last of them.
+    """Give the chunks of a file's content; raise when it changed between the first and the last of them.
 
     `known` are the rows of an earlier version of it, `run_segments` where segments of a large file are searched
     (by default in processes of this machine).
@@ -45,11 +45,14 @@ def _chunk(
     known: Rows | None,
     run_segments: SegmentRunner | None,
 ) -> Iterator[Chunk]:
-    if known is not None and len(known):
+    if not file.seekable:  # content that can only be read once, from its beginning
+        segments = []
+    elif known is not None and len(known):
         log.debug("%s: resync against %d known chunks", file.path, len(known))
         yield from resync(file.path, size, known, settings, records)
         return
-    segments = segments_of(file.path, size, settings, records)
+    else:
+        segments = segments_of(file.path, size, settings, records)
     # FastCDC reads a file faster than processes start and send their cuts.
     if len(segments) > 1 and (run_segments is not None or settings.chunker == "rabin"):
         log.debug("%s: searching %d segments in parallel", file.path, len(segments))

@@ -150,7 +150,7 @@ def _target(name: str) -> str:
 
 def take_file(file: InputFile, settings: ChunkSettings, records: RecordFormat, known: Rows | None, sink: Sink) -> Rows:
     """Chunk one file, hand its chunks to the sink, and give its rows."""
-    if file.compressed or not file.path.is_file():  # content that can only be read once, from its beginning
+    if not file.seekable:
         with open_content(file) as read_into:
             return rows_of(
                 _take_view(chunk, view, sink) for chunk, view in Splitter(settings, records).split(read_into)

@@ -32,6 +32,11 @@ class InputFile:
     def compressed(self) -> bool:
         return self.path.suffix in COMPRESSED
 
+    @property
+    def seekable(self) -> bool:
+        """The content can be read again from any place: neither compressed nor a pipe."""
+        return not self.compressed and self.path.is_file()
+
 
 def expand(inputs: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> list[InputFile]:
     """List the files that paths, globs and folders stand for, sorted within each.

@@ -1,17 +1,41 @@
-"""Options that every subcommand shares, declared once."""
+"""Options that several subcommands share, declared once."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+
+from incoop.errors import BadCall
+
+if TYPE_CHECKING:
+    import inchdfs
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 #: Where datasets, packs and the private Redis live unless told otherwise.
 DEFAULT_STORE = "incoop-store"
+
+_SIZE_UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
+
+
+class Size(click.ParamType[int]):
+    """A number of bytes, with K, M or G for powers of 1024."""
+
+    name = "size"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        if isinstance(value, int):
+            return value
+        text = str(value).strip().lower().removesuffix("ib").removesuffix("b")
+        number, unit = (text[:-1], text[-1]) if text[-1:] in ("k", "m", "g") else (text, "")
+        try:
+            return int(float(number) * _SIZE_UNITS[unit])
+        except ValueError:
+            self.fail(f"{value!r} is not a size; write 65536, 64K or 1.5M", param, ctx)
 
 
 def store_option(command: Command) -> Command:
@@ -37,3 +61,73 @@ def memo_option(command: Command) -> Command:
         show_envvar=True,
         help="redis://, rediss:// or unix:// address; by default a private server inside the store.",
     )(command)
+
+
+def report_option(command: Command) -> Command:
+    """`--report text|json|none`."""
+    return click.option(
+        "--report",
+        type=click.Choice(["text", "json", "none"]),
+        default="text",
+        show_default=True,
+        help="What to say on standard error when done; json is one object on the last line.",
+    )(command)
+
+
+def show_report(report: str, facts: Mapping[str, Any], text: str) -> None:
+    """Print a report as `--report` asks."""
+    if report == "text":
+        click.echo(text, err=True)
+    elif report == "json":
+        click.echo(json.dumps(facts), err=True)
+
+
+def chunk_size_options(command: Command) -> Command:
+    """`--average`, `--minimum`, `--maximum`, `--chunker`."""
+    for decorate in (
+        click.option("--chunker", type=click.Choice(["rabin", "fastcdc"]), help="Marker finder; rabin unless given."),
+        click.option("--maximum", type=Size(), help="Largest chunk; 4 times the average unless given."),
+        click.option("--minimum", type=Size(), help="Smallest chunk; a quarter of the average unless given."),
+        click.option("--average", type=Size(), help="Average chunk, as in 64K or 1M; by input size unless given."),
+    ):
+        command = decorate(command)
+    return command
+
+
+def settings_from(options: Mapping[str, Any]) -> inchdfs.ChunkSettings | None:
+    """The chunk settings that were asked for; None when none was."""
+    import inchdfs
+
+    given = {key: options[key] for key in ("average", "minimum", "maximum", "chunker") if options.get(key) is not None}
+    return inchdfs.ChunkSettings(**given) if given else None
+
+
+def record_options(command: Command) -> Command:
+    """`--records` and what its kinds need."""
+    for decorate in (
+        click.option("--delimiter", help="For --records delimited; escapes such as \\n and \\x00 are understood."),
+        click.option("--record-length", type=Size(), help="For --records fixed: bytes per record."),
+        click.option(
+            "--records",
+            type=click.Choice(["lines", "csv", "fixed", "delimited", "whole"]),
+            help="Where records end, so that no chunk splits one; lines unless given.",
+        ),
+    ):
+        command = decorate(command)
+    return command
+
+
+def record_format(options: Mapping[str, Any]) -> inchdfs.RecordFormat | None:
+    """The record format that was asked for; None when none was."""
+    import inchdfs
+
+    kind, length, delimiter = options.get("records"), options.get("record_length"), options.get("delimiter")
+    if (kind == "fixed") != (length is not None):
+        raise BadCall("--records fixed and --record-length N go together.")
+    if (kind == "delimited") != (delimiter is not None):
+        raise BadCall("--records delimited and --delimiter TEXT go together.")
+    if kind == "fixed":
+        return inchdfs.FixedLength(int(length or 0))
+    if kind == "delimited":
+        return inchdfs.Delimited(str(delimiter).encode().decode("unicode_escape").encode("latin-1"))
+    return {None: None, "lines": inchdfs.Lines(), "csv": inchdfs.Csv(), "whole": inchdfs.WholeFile()}[kind]
