@@ -1,0 +1,76 @@
+"""Keyed and plain checksums: what makes a stored byte trusted.
+
+Contract: an entry, a pack name and a generation are valid only under the store's secret, so write access to Redis or
+to the blob folder does not let anyone place bytes that a run would unpickle. A block's hash is not keyed; it is
+trusted because it stands in an entry that is.
+"""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Iterable
+from hashlib import blake2b
+from typing import Protocol
+
+#: 128 bits: forging a keyed checksum is guessing one, and accidental collisions need about 2**64 values.
+DIGEST_BYTES = 16
+
+
+class Hash(Protocol):
+    """The part of hashlib's objects that is used here."""
+
+    def update(self, data: bytes, /) -> None: ...
+    def digest(self) -> bytes: ...
+    def copy(self) -> Hash: ...
+
+
+def block_hash(data: bytes | bytearray | memoryview) -> bytes:
+    """Content hash of a block: equal bytes, equal hash, in every store.
+
+    Example:
+        >>> block_hash(b"oak").hex()
+        '90c220835f9467279e356cb803c3c18d'
+    """
+    return blake2b(data, digest_size=DIGEST_BYTES).digest()
+
+
+def verify_block(data: bytes | bytearray | memoryview, expected: bytes) -> bool:
+    """Say whether `data` is the block that a trusted entry names. Call it before decoding a block."""
+    return hmac.compare_digest(block_hash(data), expected)
+
+
+class Signer:
+    """The store's secret, as one keyed hash for each kind of thing, so that no kind passes for another."""
+
+    __slots__ = ("_entry", "_generation", "_pack", "key_check")
+
+    def __init__(self, secret: bytes) -> None:
+        # blake2b takes keys up to 64 bytes; a user's secret may be a passphrase of any length.
+        key = blake2b(secret, digest_size=32, person=b"incoop.key").digest()
+        self._entry: Hash = blake2b(key=key, digest_size=DIGEST_BYTES, person=b"incoop.entry")
+        self._pack: Hash = blake2b(key=key, digest_size=DIGEST_BYTES, person=b"incoop.pack")
+        self._generation: Hash = blake2b(key=key, digest_size=DIGEST_BYTES, person=b"incoop.gen")
+        #: Says which secret a store is signed with, and nothing else about it.
+        self.key_check: bytes = blake2b(key=key, digest_size=DIGEST_BYTES, person=b"incoop.check").digest()
+
+    def entry_state(self) -> Hash:
+        """The keyed state that `incoop.memo.entry` copies once per entry."""
+        return self._entry.copy()
+
+    def pack_state(self) -> Hash:
+        """The keyed state whose digest over a pack's bytes is the pack's name."""
+        return self._pack.copy()
+
+    def pack_id(self, parts: Iterable[bytes]) -> bytes:
+        state = self._pack.copy()
+        for part in parts:
+            state.update(part)
+        return state.digest()
+
+    def sign_generation(self, body: bytes) -> bytes:
+        state = self._generation.copy()
+        state.update(body)
+        return state.digest()
+
+    def accepts_generation(self, body: bytes, mac: bytes) -> bool:
+        return hmac.compare_digest(self.sign_generation(body), mac)

@@ -1,0 +1,207 @@
+"""A memo entry and its bytes in Redis.
+
+Contract: `decode_entries` gives an entry only when its keyed checksum over (task id + body) is right, so an entry that
+was changed, cut, unsigned, or copied from another task id is a miss. No pickle: a fixed header and packed hashes.
+
+Layout, little endian: MAC 16 | header | host | blocks | refs | inline. The sizes of the parts are in the header.
+"""
+
+from __future__ import annotations
+
+import gc
+import struct
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+from incoop.memo.checksum import DIGEST_BYTES, Signer
+
+#: Task ids, pack ids and block hashes are all this long, so lists of them are packed without lengths.
+ID_BYTES = 16
+
+#: Version of this layout. An entry of another version is a miss, never a guess.
+ENTRY_FORMAT = 1
+
+#: A payload up to this many bytes is kept inside the entry: reading it costs no second round trip, and 100,000 of
+#: them at the limit are still only 100 MB of Redis memory.
+INLINE_BYTES = 1024
+
+# MAC, format, flags, host bytes, (pad), encoding, refs, blocks, offset, length, size, cost, generation, epoch,
+# pack, digest.
+_HEADER = struct.Struct("<16sBBBxHHIQQQdQQ16s16s")
+_EPOCH = struct.Struct("<Q")
+_EPOCH_AT = struct.calcsize("<16sBBBxHHIQQQdQ")
+_NO_ID = bytes(ID_BYTES)
+_HAS_PACK = 1
+_HAS_DIGEST = 2
+
+
+@dataclass(frozen=True, slots=True)
+class MemoEntry:
+    """Everything the planner needs to reuse one task's result. Equal task ids have interchangeable entries."""
+
+    #: Name of the pack that holds the result; None when the result is inline (or empty).
+    pack: bytes | None = None
+    #: The task's own region of the pack.
+    offset: int = 0
+    length: int = 0
+    #: `block_hash` of the region: check it before decoding the region. Empty when there is no region.
+    digest: bytes = b""
+    #: The result itself, when it is small (`INLINE_BYTES`).
+    inline: bytes = b""
+    #: Packed hashes (16 bytes each) of the blocks of the result, in shard order.
+    blocks: bytes = b""
+    #: Packed ids (16 bytes each) of other packs whose blocks this result refers to; the collector keeps those too.
+    refs: bytes = b""
+    #: Bytes of the whole result, referred blocks included: what a host without it would have to fetch.
+    size: int = 0
+    #: Seconds it took to compute: what a miss would cost.
+    cost: float = 0.0
+    #: Host or executor that holds the result. A hint.
+    host: str = ""
+    #: Number of the job's generation that computed it.
+    generation: int = 0
+    #: Version of the result's encoding, chosen by the writer of the blocks.
+    encoding: int = 0
+
+    def block_hashes(self) -> tuple[bytes, ...]:
+        """The block hashes, one by one."""
+        return split_ids(self.blocks)
+
+    def packs(self) -> tuple[bytes, ...]:
+        """Every pack that this entry needs."""
+        own = (self.pack,) if self.pack is not None else ()
+        return own + split_ids(self.refs)
+
+
+def split_ids(packed: bytes) -> tuple[bytes, ...]:
+    """Cut packed ids into a tuple.
+
+    Example:
+        >>> len(split_ids(bytes(48)))
+        3
+    """
+    if len(packed) % ID_BYTES:
+        raise ValueError(f"packed ids must be a multiple of {ID_BYTES} bytes, got {len(packed)}")
+    return tuple(packed[at : at + ID_BYTES] for at in range(0, len(packed), ID_BYTES))
+
+
+def encode_entries(items: Iterable[tuple[bytes, MemoEntry]], signer: Signer, epoch: int) -> list[bytes]:
+    """The signed bytes of each (task id, entry). `epoch` says for the collector when they were written."""
+    out = []
+    pack_header, copy = _HEADER.pack, signer.entry_state().copy
+    for task_id, entry in items:
+        host, blocks, refs = entry.host.encode(), entry.blocks, entry.refs
+        pack, digest = entry.pack, entry.digest
+        if (len(task_id) - ID_BYTES) or len(blocks) % ID_BYTES or len(refs) % ID_BYTES or len(host) > 255:
+            raise ValueError(f"task id, blocks and refs are made of {ID_BYTES}-byte ids, host of 255 bytes: {entry}")
+        if (pack is not None and len(pack) != ID_BYTES) or len(digest) not in (0, DIGEST_BYTES):
+            raise ValueError(f"pack and digest are {ID_BYTES} bytes: {entry}")
+        flags = (_HAS_PACK if pack is not None else 0) | (_HAS_DIGEST if digest else 0)
+        # fmt: off
+        header = pack_header(
+            _NO_ID, ENTRY_FORMAT, flags, len(host), entry.encoding, len(refs) // ID_BYTES, len(blocks) // ID_BYTES,
+            entry.offset, entry.length, entry.size, entry.cost, entry.generation, epoch,
+            pack or _NO_ID, digest or _NO_ID,
+        )
+        # fmt: on
+        body = b"".join((header[DIGEST_BYTES:], host, blocks, refs, entry.inline))
+        state = copy()
+        state.update(task_id + body)
+        out.append(state.digest() + body)
+    return out
+
+
+def _set_all(draft: Any, *values: Any) -> None:
+    # Written out: a frozen dataclass sets each field through object.__setattr__, which triples the cost of a lookup.
+    (
+        draft.pack,
+        draft.offset,
+        draft.length,
+        draft.digest,
+        draft.inline,
+        draft.blocks,
+        draft.refs,
+        draft.size,
+        draft.cost,
+        draft.host,
+        draft.generation,
+        draft.encoding,
+    ) = values
+
+
+#: Same slots as MemoEntry, but assignable: filled, then turned into a (frozen) MemoEntry.
+_Draft: Any = type("_Draft", (), {"__slots__": tuple(f.name for f in fields(MemoEntry)), "__init__": _set_all})
+
+
+def decode_entries(
+    task_ids: Sequence[bytes], raws: Sequence[bytes | None], signer: Signer, rejected: list[tuple[bytes, str]]
+) -> list[MemoEntry | None]:
+    """Verify and decode stored entries; what is absent is None, what is not trusted is None and in `rejected`.
+
+    The hot loop of a lookup: about 2 microseconds for each entry, half of it the keyed checksum.
+    """
+    out: list[MemoEntry | None] = []
+    add, unpack, header_bytes, draft = out.append, _HEADER.unpack_from, _HEADER.size, _Draft
+    copy = signer.entry_state().copy
+    hosts: dict[bytes, str] = {}
+    # A bulk of new objects without cycles: collecting in the middle costs as much again as decoding.
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        for task_id, raw in zip(task_ids, raws, strict=True):
+            if raw is None:
+                add(None)
+                continue
+            if len(raw) < header_bytes:
+                rejected.append((task_id, "truncated"))
+                add(None)
+                continue
+            state = copy()
+            state.update(task_id + raw[16:])
+            # fmt: off
+            (mac, layout, flags, host_bytes, encoding, refs, blocks, offset, length, size, cost, generation, _epoch,
+             pack, digest) = unpack(raw)
+            # fmt: on
+            # A plain comparison: the caller cannot be timed by whoever wrote the entry, and misses are not answered.
+            if state.digest() != mac:
+                rejected.append((task_id, "keyed checksum does not match"))
+                add(None)
+                continue
+            if layout != ENTRY_FORMAT:
+                rejected.append((task_id, f"entry format {layout}"))
+                add(None)
+                continue
+            at = header_bytes + host_bytes
+            host = raw[header_bytes:at]
+            name = hosts.get(host)
+            if name is None:
+                name = hosts[host] = host.decode()
+            ends = at + blocks * 16
+            ends_refs = ends + refs * 16
+            entry = draft(
+                pack if flags & 1 else None,
+                offset,
+                length,
+                digest if flags & 2 else b"",
+                raw[ends_refs:],
+                raw[at:ends],
+                raw[ends:ends_refs],
+                size,
+                cost,
+                name,
+                generation,
+                encoding,
+            )
+            entry.__class__ = MemoEntry
+            add(entry)
+    finally:
+        if collecting:
+            gc.enable()
+    return out
+
+
+def epoch_of(raw: bytes) -> int:
+    """When a (verified) stored entry was written, in the store's own sequence."""
+    epoch: int = _EPOCH.unpack_from(raw, _EPOCH_AT)[0]
+    return epoch

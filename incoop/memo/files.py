@@ -1,0 +1,176 @@
+"""Where packs are kept as files: a folder, or any fsspec filesystem.
+
+Contract: a name appears only when its file is whole (temporary name, then rename), and appears again with the new
+bytes when it is published again, so a damaged pack is healed by recomputing it. A failed write leaves nothing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, Protocol
+
+#: Folder for temporary names, beside the packs so that a rename never crosses filesystems.
+TEMP = "tmp"
+
+#: Bytes gathered before a write to the file: packs are made of many blocks of a few kilobytes.
+WRITE_BUFFER = 1 << 20
+
+Range = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class StoredFile:
+    """One file as a listing shows it."""
+
+    name: str
+    size: int
+    #: Seconds since the epoch by the filesystem's clock.
+    modified: float
+
+
+class PackFiles(Protocol):
+    """What the blob store needs of a place for files."""
+
+    #: Shown to people.
+    where: str
+    #: Seconds by which this place's clock may differ from a session's.
+    clock_slack: float
+
+    def create(self) -> tuple[BinaryIO, str]: ...
+    def publish(self, temporary: str, name: str) -> None: ...
+    def discard(self, temporary: str) -> None: ...
+    def read(self, name: str, ranges: Sequence[Range]) -> list[bytes]: ...
+    def size(self, name: str) -> int: ...
+    def delete(self, name: str, unless_since: float | None = None) -> bool: ...
+    def scan(self) -> Iterator[StoredFile]: ...
+    def scan_temporary(self) -> Iterator[StoredFile]: ...
+
+
+def split_name(name: str) -> str:
+    """Packs lie in 256 folders by their first byte: listings stay short with millions of packs."""
+    return f"{name[:2]}/{name}"
+
+
+class FolderFiles:
+    """Packs in a local (or mounted) folder."""
+
+    clock_slack = 0.0
+
+    def __init__(self, folder: Path, *, fsync: bool = False) -> None:
+        self._folder, self._fsync = folder, fsync
+        self.where = str(folder)
+        (folder / TEMP).mkdir(mode=0o700, parents=True, exist_ok=True)
+
+    def _path(self, name: str) -> Path:
+        return self._folder / split_name(name)
+
+    def create(self) -> tuple[BinaryIO, str]:
+        temporary = f"{os.getpid()}-{secrets.token_hex(8)}"
+        path = self._folder / TEMP / temporary
+        try:
+            return path.open("xb", buffering=WRITE_BUFFER), temporary
+        except FileNotFoundError:
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            return path.open("xb", buffering=WRITE_BUFFER), temporary
+
+    def publish(self, temporary: str, name: str) -> None:
+        source, target = self._folder / TEMP / temporary, self._path(name)
+        if self._fsync:
+            _sync(source)
+        try:
+            source.replace(target)
+        except FileNotFoundError:
+            target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            source.replace(target)
+        if self._fsync:
+            _sync(target.parent)
+
+    def discard(self, temporary: str) -> None:
+        (self._folder / TEMP / temporary).unlink(missing_ok=True)
+
+    def read(self, name: str, ranges: Sequence[Range]) -> list[bytes]:
+        fd = os.open(self._path(name), os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            # One pread gives at most 2 GiB; a pack that long comes in pieces.
+            return [_pread(fd, offset, length) for offset, length in ranges]
+        finally:
+            os.close(fd)
+
+    def size(self, name: str) -> int:
+        return self._path(name).stat().st_size
+
+    def delete(self, name: str, unless_since: float | None = None) -> bool:
+        """Remove a pack, unless it was published again since that time; says whether it is gone."""
+        path = self._path(name)
+        if unless_since is None:
+            path.unlink(missing_ok=True)
+            return True
+        # Look at the time only after taking the name away: a writer that publishes later makes a new file, and one
+        # that published before is seen here and gets its file back.
+        taken = self._folder / TEMP / f"condemned-{secrets.token_hex(8)}"
+        try:
+            path.rename(taken)
+        except FileNotFoundError:
+            return True
+        if taken.stat().st_mtime >= unless_since:
+            with contextlib.suppress(FileExistsError):
+                path.hardlink_to(taken)
+            taken.unlink()
+            return False
+        taken.unlink()
+        return True
+
+    def scan(self) -> Iterator[StoredFile]:
+        for shelf in sorted(self._folder.iterdir()):
+            if shelf.name != TEMP and shelf.is_dir():
+                yield from _listed(shelf)
+
+    def scan_temporary(self) -> Iterator[StoredFile]:
+        yield from _listed(self._folder / TEMP)
+
+
+def _pread(fd: int, offset: int, length: int) -> bytes:
+    data = os.pread(fd, length, offset)
+    if len(data) == length or not data:
+        return data
+    pieces = [data]
+    got = len(data)
+    while got < length and (data := os.pread(fd, length - got, offset + got)):
+        pieces.append(data)
+        got += len(data)
+    return b"".join(pieces)
+
+
+def _listed(folder: Path) -> Iterator[StoredFile]:
+    with os.scandir(folder) as found:
+        for item in found:
+            # A file may go while it is listed.
+            with contextlib.suppress(FileNotFoundError):
+                stat = item.stat(follow_symlinks=False)
+                yield StoredFile(item.name, stat.st_size, stat.st_mtime)
+
+
+def _sync(path: Path) -> None:
+    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
+def now_at(files: PackFiles) -> float:
+    """The current time by the clock that stamps the files, as far as it can be known without writing a pack."""
+    if isinstance(files, FolderFiles):
+        handle, temporary = files.create()
+        try:
+            with handle:
+                return os.fstat(handle.fileno()).st_mtime
+        finally:
+            files.discard(temporary)
+    return time.time()

@@ -1,0 +1,102 @@
+"""Packs on any fsspec filesystem: object stores, HDFS, memory.
+
+Contract: the same as a folder (`incoop.memo.files`). A rename is whatever the filesystem offers: atomic on most, copy
+and delete on object stores, where the final object appears at once when the copy is done.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, BinaryIO, cast
+
+import fsspec
+
+from incoop.errors import BadCall
+from incoop.memo.files import TEMP, Range, StoredFile, split_name
+
+#: Seconds by which a remote store's clock may differ from ours.
+CLOCK_SLACK = 120.0
+
+
+class FsspecFiles:
+    """Packs below a URL such as `s3://bucket/memo`, `hdfs://…` or `memory://…`."""
+
+    clock_slack = CLOCK_SLACK
+
+    def __init__(self, url: str, options: Mapping[str, Any] | None = None) -> None:
+        try:
+            fs, root = fsspec.core.url_to_fs(url, **(options or {}))
+        except (ValueError, ImportError) as error:
+            raise BadCall(f"blobs={url!r} cannot be opened: {error}") from error
+        self._fs, self._root = fs, root.rstrip("/")
+        self.where = url
+
+    def _path(self, name: str) -> str:
+        return f"{self._root}/{split_name(name)}"
+
+    def _temporary(self, name: str) -> str:
+        return f"{self._root}/{TEMP}/{name}"
+
+    def create(self) -> tuple[BinaryIO, str]:
+        temporary = f"{os.getpid()}-{secrets.token_hex(8)}"
+        self._fs.makedirs(f"{self._root}/{TEMP}", exist_ok=True)
+        return cast(BinaryIO, self._fs.open(self._temporary(temporary), "wb")), temporary
+
+    def publish(self, temporary: str, name: str) -> None:
+        target = self._path(name)
+        self._fs.makedirs(target.rpartition("/")[0], exist_ok=True)
+        self._fs.mv(self._temporary(temporary), target)
+        self._fs.invalidate_cache(target.rpartition("/")[0])
+
+    def discard(self, temporary: str) -> None:
+        with contextlib.suppress(FileNotFoundError):
+            self._fs.rm_file(self._temporary(temporary))
+
+    def read(self, name: str, ranges: Sequence[Range]) -> list[bytes]:
+        path = self._path(name)
+        # One request for all ranges where the filesystem can (async ones fetch them at the same time).
+        starts, ends = [offset for offset, _ in ranges], [offset + length for offset, length in ranges]
+        got = self._fs.cat_ranges([path] * len(ranges), starts, ends, on_error="raise")
+        return [bytes(data) for data in got]
+
+    def size(self, name: str) -> int:
+        return int(self._fs.info(self._path(name))["size"])
+
+    def delete(self, name: str, unless_since: float | None = None) -> bool:
+        path = self._path(name)
+        with contextlib.suppress(FileNotFoundError):
+            if unless_since is not None and self._modified(self._fs.info(path)) >= unless_since:
+                return False
+            self._fs.rm_file(path)
+        return True
+
+    def scan(self) -> Iterator[StoredFile]:
+        for path, info in self._listing(self._root):
+            if f"/{TEMP}/" not in path[len(self._root) :]:
+                yield StoredFile(path.rpartition("/")[2], int(info["size"]), self._modified(info))
+
+    def scan_temporary(self) -> Iterator[StoredFile]:
+        for path, info in self._listing(f"{self._root}/{TEMP}"):
+            yield StoredFile(path.rpartition("/")[2], int(info["size"]), self._modified(info))
+
+    def _listing(self, below: str) -> list[tuple[str, dict[str, Any]]]:
+        self._fs.invalidate_cache()
+        try:
+            found: dict[str, dict[str, Any]] = self._fs.find(below, detail=True)
+        except FileNotFoundError:
+            return []
+        return sorted(found.items())
+
+    def _modified(self, info: Mapping[str, Any]) -> float:
+        for key in ("mtime", "LastModified", "last_modified", "updated", "created"):
+            value = info.get(key)
+            if isinstance(value, int | float):
+                return float(value)
+            if value is not None and hasattr(value, "timestamp"):
+                return float(value.timestamp())
+        # A place that does not say: as if just written, so the collector keeps it while any session lives.
+        return time.time()

@@ -1,0 +1,107 @@
+"""The session's line to Redis: repeats once, then degrades.
+
+Contract: `attempt` never raises because of Redis. A broken line is repaired once (a private server is started again);
+if that fails, one `DidLoseRedis` is emitted and every further call gives its `otherwise` at once, until `renew`.
+A refused command (disk full, out of memory) gives `otherwise` with `DidDropWrite`, and the line stays in use.
+`strict` is for maintenance, where a wrong "nothing there" would delete things: it raises `RedisUnreachable`.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+import redis
+from redis.exceptions import RedisError, ResponseError
+
+from incoop.memo.address import make_pool, shown
+from incoop.memo.errors import MemoError, RedisUnreachable
+from incoop.memo.events import DidDropWrite, DidLoseRedis, EventLog
+from incoop.memo.wire import Wire
+
+T = TypeVar("T")
+
+#: Seconds before the one repetition on a server that is not ours: long enough for a restart behind a proxy to refuse
+#: cleanly, short enough not to be felt.
+REPEAT_PAUSE = 0.1
+
+
+class Link:
+    """Client and bulk connection to one address, with the rule for what happens when it breaks."""
+
+    def __init__(
+        self, url: str, events: EventLog, *, revive: Callable[[str], str] | None = None, reply_seconds: float
+    ) -> None:
+        self._events = events
+        self._revive = revive
+        self._reply_seconds = reply_seconds
+        self._guard = threading.RLock()
+        self.lost = False
+        self._use(url)
+
+    def _use(self, url: str) -> None:
+        self.url = url
+        self._pool = make_pool(url, reply_seconds=self._reply_seconds)
+        self.client = redis.Redis(connection_pool=self._pool)
+        self.wire = Wire(self._pool)
+
+    def attempt(self, what: str, call: Callable[[Link], T], otherwise: T) -> T:
+        """The call's answer, or `otherwise` when Redis is lost or refuses."""
+        if self.lost:
+            return otherwise
+        try:
+            return self._twice(call)
+        except ResponseError as refused:
+            self._events.emit(DidDropWrite(what, str(refused)))
+        except (RedisError, OSError, MemoError) as error:
+            with self._guard:
+                if not self.lost:
+                    self.lost = True
+                    self._events.emit(DidLoseRedis(shown(self.url), f"{type(error).__name__}: {error}"))
+        return otherwise
+
+    def strict(self, call: Callable[[Link], T]) -> T:
+        """The call's answer, or an error: for work that must not mistake silence for emptiness."""
+        try:
+            return self._twice(call)
+        except (RedisError, OSError) as error:
+            raise RedisUnreachable(shown(self.url), "twice", f"{type(error).__name__}: {error}") from error
+
+    def _twice(self, call: Callable[[Link], T]) -> T:
+        used = self.client
+        try:
+            return call(self)
+        except ResponseError:
+            raise
+        except (RedisError, OSError) as error:
+            with self._guard:
+                # Another thread may have repaired the line meanwhile.
+                if self.client is used:
+                    self._repair(error)
+            return call(self)
+
+    def _repair(self, error: Exception) -> None:
+        self.disconnect()
+        url = self.url
+        if self._revive is not None:
+            url = self._revive(f"{type(error).__name__}: {error}")
+        else:
+            time.sleep(REPEAT_PAUSE)
+        self._use(url)
+
+    def renew(self) -> None:
+        """Try again after a loss; quiet if it still fails, because the loss was already told."""
+        with self._guard:
+            if not self.lost:
+                return
+            try:
+                self._twice(lambda link: link.client.ping())
+            except (RedisError, OSError, MemoError):
+                return
+            self.lost = False
+
+    def disconnect(self) -> None:
+        self.wire.close()
+        self._pool.disconnect()

@@ -1,0 +1,60 @@
+"""What an executor's Python worker needs to read and write packs, without Redis.
+
+Contract: a small picklable value. It holds the secret, so it belongs in a task's closure or a broadcast, not in a log:
+its `repr` does not show it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from incoop.memo.blobs import BlobStore
+from incoop.memo.cache import CachedFiles
+from incoop.memo.checksum import Signer
+from incoop.memo.events import EventLog, Sink
+from incoop.memo.files import FolderFiles, PackFiles
+
+#: Bytes of a node-local cache unless told otherwise.
+CACHE_BYTES = 4 << 30
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerConfig:
+    """Where the packs are and how they are signed."""
+
+    #: A folder's path, or an fsspec URL.
+    blobs: str
+    secret: bytes = field(repr=False)
+    compression: str = "none"
+    fsync: bool = False
+    #: Node-local cache folder; None reads and writes the place itself.
+    cache: str | None = None
+    cache_bytes: int = CACHE_BYTES
+    #: Options of the fsspec filesystem, which may hold credentials.
+    options: tuple[tuple[str, Any], ...] = field(default=(), repr=False)
+
+    def open(self, on_event: Sink | None = None, *, events: EventLog | None = None) -> BlobStore:
+        """The blob store, as the driver's session sees it."""
+        files = self._files()
+        if self.cache is not None:
+            files = CachedFiles(files, Path(self.cache), self.cache_bytes)
+        return BlobStore(files, Signer(self.secret), compression=self.compression, events=events or EventLog(on_event))
+
+    def _files(self) -> PackFiles:
+        if is_local(self.blobs):
+            return FolderFiles(Path(local_path(self.blobs)), fsync=self.fsync)
+        from incoop.memo.fsspec_files import FsspecFiles
+
+        return FsspecFiles(self.blobs, dict(self.options))
+
+
+def is_local(place: str) -> bool:
+    """Whether the place is a plain path or a `file://` URL."""
+    return "://" not in place or urlsplit(place).scheme == "file"
+
+
+def local_path(place: str) -> str:
+    return urlsplit(place).path if "://" in place else place
