@@ -1,0 +1,41 @@
+# make demo   set everything up and show the idea in a minute
+# make test   set everything up and run all tests
+# make check  what CI runs: tests, doc examples, ruff, mypy --strict
+# make bench  the benchmarks, minutes each (see bench/)
+
+VENV ?= .venv
+BIN := $(VENV)/bin
+
+.PHONY: setup demo test check doctest lint bench clean
+
+setup: $(VENV)/ready
+
+$(VENV)/ready: pyproject.toml scripts/prerequisites.sh
+	@python=$$(PYTHON='$(PYTHON)' sh scripts/prerequisites.sh) && \
+	echo "Setting up $(VENV) with $$python; the first time takes a minute or two ..." && \
+	{ test -x $(BIN)/python || "$$python" -m venv $(VENV); } && \
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@
+
+demo: setup
+	@$(BIN)/incoop demo
+
+test: setup
+	$(BIN)/python -m pytest
+
+check: test doctest lint
+
+doctest: setup
+	$(BIN)/python -m pytest --doctest-modules incoop inchdfs contraction scheduler
+
+lint: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: setup
+	$(BIN)/python -m bench.bench_chunk
+	$(BIN)/python -m bench.bench_memo
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
