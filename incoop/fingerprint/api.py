@@ -1,0 +1,136 @@
+"""The entry points: one hash for a callable, and the named parts it is made of.
+
+Contract: equal fingerprints mean that the code, all it reaches and all it captured are equal in content, on any
+machine, in any process, at any path. Each call looks at the world anew: nothing is remembered between calls.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import Any
+
+from incoop.fingerprint.expand import expand
+from incoop.fingerprint.files import PathLike, dependency_digests
+from incoop.fingerprint.graph import Node, digests
+from incoop.fingerprint.tokens import combine, digest, reference, str_token
+from incoop.fingerprint.walk import Walk
+
+# Part of every fingerprint. Raise it with any change to what is hashed or how: old memo entries are then not found.
+FORMAT_VERSION = 1
+
+
+def fingerprint(
+    obj: Any,
+    *,
+    version: str | None = None,
+    depends_on: PathLike | Iterable[PathLike] = (),
+    role: str = "callable",
+) -> bytes:
+    """Return 16 bytes that are equal exactly when the callable does the same with the same captured values.
+
+    `version` replaces code and captured values by a statement of the user's; `depends_on` adds the content of files and
+    folders; `role` ("mapper", "reducer") opens the path in error messages.
+
+    Example:
+        >>> def scale(x, factor=2): return x * factor
+        >>> before = fingerprint(scale)
+        >>> def scale(x, factor=2):
+        ...     "Multiply."
+        ...     return x * factor  # faster than adding
+        >>> before == fingerprint(scale)
+        True
+        >>> def scale(x, factor=3): return x * factor
+        >>> before == fingerprint(scale)
+        False
+    """
+    if version is not None:
+        body = combine(b"version", 0, [str_token(version), str_token(_place(obj))])
+    else:
+        root = _walk(obj, role).root
+        body = digests([root])[root]
+    files = [reference(content) for _, content in dependency_digests(depends_on)]
+    return combine(b"fingerprint", 0, [b"%d;" % FORMAT_VERSION, str_token(_python()), reference(body), *files])
+
+
+def parts(
+    obj: Any,
+    *,
+    version: str | None = None,
+    depends_on: PathLike | Iterable[PathLike] = (),
+    role: str = "callable",
+) -> dict[str, bytes]:
+    """Return the named parts of a fingerprint, each with the digest of itself without the parts it leads to.
+
+    Keep the result with a run, and `changed_parts` tells later which function was edited. Keys are `kind module:name`.
+
+    Example:
+        >>> textutil = {"__name__": "textutil", "STOP": {"the", "a"}}
+        >>> exec("def keep(word): return word not in STOP", textutil)
+        >>> list(parts(textutil["keep"]))
+        ['function textutil:keep', 'global textutil:STOP', 'python']
+    """
+    result = {"python": digest(_python().encode())}
+    for path, content in dependency_digests(depends_on):
+        result[f"file {path}"] = content
+    if version is not None:
+        result["version"] = digest(version.encode() + str_token(_place(obj)))
+        return dict(sorted(result.items()))
+    walked = _walk(obj, role)
+    names = _unique_names(walked.labelled)
+    own = digests([walked.root, *names], cut=lambda node: str_token(names[node]) if node in names else None)
+    result.update((name, own[node]) for node, name in names.items())
+    if walked.root.tokens and not (isinstance(walked.root.tokens[0], Node) and walked.root.tokens[0].label):
+        result[f"callable {_place(obj)}"] = own[walked.root]
+    return dict(sorted(result.items()))
+
+
+def classes_digest(*objects: Any) -> bytes:
+    """Return one hash of all classes of the user's that these callables reach.
+
+    A reducer can be handed objects that a mapper made, and call methods of classes that its own code never names. Give
+    this hash of the earlier stages' callables to the later stages' task ids.
+
+    Example:
+        >>> classes_digest(len) == classes_digest(sorted)
+        True
+    """
+    found: set[bytes] = set()
+    for obj in objects:
+        nodes = _walk(obj, "callable").classes
+        found.update(digests(nodes).values())
+    return digest(str_token(_python()) + b"".join(sorted(found)))
+
+
+def _walk(obj: Any, role: str) -> Walk:
+    """Walk until the walk is told all that reached code can read (docstrings, annotations, places)."""
+    readable: frozenset[str] = frozenset()
+    while True:
+        walk = Walk(expand, readable)
+        walk.run(obj, (role, getattr(obj, "__qualname__", None) or type(obj).__qualname__))
+        if walk.found_readable <= readable:
+            return walk
+        readable = readable | walk.found_readable
+
+
+def _unique_names(labelled: list[Node]) -> dict[Node, str]:
+    """Return a name for each labelled node; equal labels (two lambdas) are numbered in the order of their digests."""
+    groups: defaultdict[str, list[Node]] = defaultdict(list)
+    for node in labelled:
+        groups[str(node.label)].append(node)
+    names: dict[Node, str] = {}
+    full = digests(node for nodes in groups.values() if len(nodes) > 1 for node in nodes)
+    for label, nodes in groups.items():
+        ordered = sorted(nodes, key=lambda node: full.get(node, b""))
+        names.update((node, label if not number else f"{label}#{number + 1}") for number, node in enumerate(ordered))
+    return names
+
+
+def _place(obj: Any) -> str:
+    name = getattr(obj, "__qualname__", None) or type(obj).__qualname__
+    return f"{getattr(obj, '__module__', None) or '?'}:{name}"
+
+
+def _python() -> str:
+    return f"{sys.implementation.name} {sys.version_info.major}.{sys.version_info.minor}"

@@ -1,0 +1,55 @@
+"""Say which part of the code changed between two runs.
+
+Contract: `changed_parts` compares the results of two calls of `parts`; equal results give an empty list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class PartChange:
+    """One part of a fingerprint that is not what it was.
+
+    Example:
+        >>> print(PartChange("function", "textutil", "clean", "changed"))
+        function `clean` in `textutil` changed
+    """
+
+    #: "function", "class", "global", "captured", "module", "package", "file", "version" or "python".
+    kind: str
+    #: The module it belongs to; empty for packages, files and the version.
+    module: str
+    name: str
+    #: "changed", "added" or "removed".
+    change: str
+
+    def __str__(self) -> str:
+        kind = "captured variable" if self.kind == "captured" else self.kind
+        place = f" in `{self.module}`" if self.module else ""
+        name = f" `{self.name}`" if self.name else ""
+        return f"{kind}{name}{place} {self.change}"
+
+
+def changed_parts(old: Mapping[str, bytes], new: Mapping[str, bytes]) -> list[PartChange]:
+    """Return what differs between two results of `parts`, changed parts first.
+
+    Example:
+        >>> old = {"function textutil:clean": b"1", "global textutil:STOP": b"1"}
+        >>> [str(change) for change in changed_parts(old, {"function textutil:clean": b"2"})]
+        ['function `clean` in `textutil` changed', 'global `STOP` in `textutil` removed']
+    """
+    changed = [_change(key, "changed") for key in old.keys() & new.keys() if old[key] != new[key]]
+    added = [_change(key, "added") for key in new.keys() - old.keys()]
+    removed = [_change(key, "removed") for key in old.keys() - new.keys()]
+    return [*sorted(changed), *sorted(added), *sorted(removed)]
+
+
+def _change(key: str, change: str) -> PartChange:
+    kind, _, rest = key.partition(" ")
+    module, colon, name = rest.partition(":")
+    if kind in ("package", "file", "module") or not colon:
+        return PartChange(kind, "", rest, change)
+    return PartChange(kind, module, name, change)

@@ -1,0 +1,101 @@
+"""Choose how an object is read, by its type.
+
+Contract: the first rule that fits decides; `RULES_BY_TYPE` is asked for the exact type, then `RULES_BY_TEST` in order,
+and `expand_object` reads whatever is left.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import types
+from collections import OrderedDict
+from collections.abc import Callable, KeysView
+from enum import Enum
+from typing import Any
+
+from incoop.fingerprint import classes, functions, namespaces, values
+from incoop.fingerprint.bytecode import code_digest
+from incoop.fingerprint.graph import Node
+from incoop.fingerprint.tokens import reference
+from incoop.fingerprint.walk import DOCSTRINGS, Walk
+
+Rule = Callable[[Walk, Node, Any], None]
+
+
+def _refuse(reason: str) -> Rule:
+    def rule(walk: Walk, node: Node, obj: Any) -> None:
+        raise walk.fail(node, obj, reason)
+
+    return rule
+
+
+def _expand_code(walk: Walk, node: Node, obj: types.CodeType) -> None:
+    node.tag = b"code object"
+    node.tokens = [reference(code_digest(obj, DOCSTRINGS in walk.readable))]
+
+
+def _expand_cell(walk: Walk, node: Node, obj: types.CellType) -> None:
+    node.tag = b"cell"
+    try:
+        node.tokens = [walk.token(obj.cell_contents, node, ("content", None))]
+    except ValueError:
+        node.tokens = [namespaces.MISSING]
+
+
+_SUSPENDED = _refuse("code that stopped in the middle, whose position cannot be hashed")
+
+RULES_BY_TYPE: dict[type, Rule] = {
+    list: values.expand_container,
+    tuple: values.expand_container,
+    dict: values.expand_container,
+    set: values.expand_container,
+    frozenset: values.expand_container,
+    OrderedDict: values.expand_ordered_dict,
+    types.MappingProxyType: values.expand_mapping_proxy,
+    memoryview: values.expand_memoryview,
+    range: values.expand_slots("start", "stop", "step"),
+    slice: values.expand_slots("start", "stop", "step"),
+    re.Pattern: values.expand_slots("pattern", "flags"),
+    types.FunctionType: functions.expand_function,
+    types.MethodType: functions.expand_method,
+    types.BuiltinFunctionType: functions.expand_builtin,
+    types.MethodWrapperType: functions.expand_builtin,
+    types.WrapperDescriptorType: functions.expand_descriptor,
+    types.MethodDescriptorType: functions.expand_descriptor,
+    types.ClassMethodDescriptorType: functions.expand_descriptor,
+    types.GetSetDescriptorType: functions.expand_descriptor,
+    types.MemberDescriptorType: functions.expand_descriptor,
+    types.CodeType: _expand_code,
+    types.CellType: _expand_cell,
+    types.GeneratorType: _SUSPENDED,
+    types.CoroutineType: _SUSPENDED,
+    types.AsyncGeneratorType: _SUSPENDED,
+    types.FrameType: _SUSPENDED,
+    functools._lru_cache_wrapper: classes.expand_cached_function,
+    functools.cached_property: classes.expand_wrapper("func", "attrname"),
+    functools.singledispatchmethod: classes.expand_single_dispatch_method,
+}
+
+RULES_BY_TEST: tuple[tuple[Callable[[Any], bool], Rule], ...] = (
+    (lambda obj: isinstance(obj, type), classes.expand_class),
+    (lambda obj: isinstance(obj, types.ModuleType), namespaces.expand_module),
+    (lambda obj: isinstance(obj, Enum), values.expand_enum_member),
+    (lambda obj: isinstance(obj, property), classes.expand_property),
+    (lambda obj: isinstance(obj, staticmethod | classmethod), classes.expand_wrapper("__func__")),
+    (lambda obj: type(obj) is functools.partial, classes.expand_wrapper("func", "args", "keywords", "__dict__")),
+    (lambda obj: isinstance(obj, set | frozenset | KeysView), values.expand_set),
+    (values.is_numpy_array, values.expand_array),
+    (values.is_numpy_scalar, values.expand_numpy_scalar),
+    (lambda obj: values.is_spark(obj, "Broadcast"), values.expand_broadcast),
+    (lambda obj: values.is_spark(obj, "Accumulator"), values.expand_accumulator),
+    (lambda obj: any(obj is known for _, known in functions.process_objects()), functions.expand_process_object),
+)
+
+
+def expand(walk: Walk, node: Node, obj: Any) -> None:
+    """Set the node's tag and tokens from the object."""
+    rule = RULES_BY_TYPE.get(type(obj))
+    if rule is None:
+        rule = next((rule for test, rule in RULES_BY_TEST if test(obj)), values.expand_object)
+    rule(walk, node, obj)

@@ -1,0 +1,92 @@
+"""Read bytecode the same way on every Python that incoop supports.
+
+Contract: the instructions of a code object do not depend on whether it has run (inline caches and specialised
+instructions are left out), and `EXTENDED_ARG`, `CACHE` and `NOP` are gone; a jump names the instruction it lands on.
+"""
+
+from __future__ import annotations
+
+import dis
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from types import CodeType
+
+# Instructions without an effect of their own. NOPs stand where a line has no code, so they come and go with layout.
+SILENT = frozenset({"NOP", "EXTENDED_ARG", "CACHE"})
+
+# `x.name` and `x.name()`: one instruction from Python 3.12 on, two kinds before.
+ATTRIBUTE_LOADS = frozenset({"LOAD_ATTR", "LOAD_METHOD"})
+
+# Bits of an argument that are flags rather than an index into the names.
+_FLAG_BITS = {"LOAD_GLOBAL": 1, "LOAD_SUPER_ATTR": 2}
+if sys.version_info >= (3, 12):
+    _FLAG_BITS["LOAD_ATTR"] = 1
+
+_HAS_NAME = frozenset(dis.hasname)
+_HAS_CONST = frozenset(dis.hasconst)
+_HAS_JUMP = frozenset(dis.hasjrel) | frozenset(dis.hasjabs)
+
+
+@dataclass(slots=True)
+class Instruction:
+    """One instruction of a code object, with its argument read."""
+
+    op: str
+    #: The raw argument, or None.
+    arg: int | None
+    #: What the argument stands for: a name, a constant, the offset of a jump's target.
+    value: object
+    offset: int
+    line: int | None
+    #: "name", "const", "jump" or "raw": how `value` is to be taken.
+    kind: str
+
+    @property
+    def flags(self) -> int:
+        """The bits of a name's argument that are not its index."""
+        bits = _FLAG_BITS.get(self.op, 0)
+        return (self.arg or 0) & ((1 << bits) - 1)
+
+
+def instructions(code: CodeType) -> list[Instruction]:
+    """Return the effective instructions of `code`, in the order of their offsets.
+
+    Example:
+        >>> [i.op for i in instructions((lambda x: x + 1).__code__) if i.kind == "const"]
+        ['LOAD_CONST']
+    """
+    result = []
+    line: int | None = None
+    starts = {offset: number for offset, _, number in code.co_lines()}
+    for item in dis.get_instructions(code):
+        line = starts.get(item.offset, line)
+        if item.opname in SILENT:
+            continue
+        kind = _kind(item.opcode)
+        # `dis` of Python 3.11 leaves the constant of KW_NAMES unread.
+        value = code.co_consts[item.arg] if kind == "const" and item.arg is not None else item.argval
+        result.append(Instruction(item.opname, item.arg, value, item.offset, line, kind))
+    return result
+
+
+def nested_codes(code: CodeType) -> Iterator[CodeType]:
+    """Yield the code objects of functions, classes and comprehensions defined inside `code`."""
+    return (constant for constant in code.co_consts if isinstance(constant, CodeType))
+
+
+def all_names(code: CodeType) -> set[str]:
+    """Return every name and string constant of `code` and the code inside it."""
+    names = set(code.co_names)
+    names.update(constant for constant in code.co_consts if isinstance(constant, str))
+    for inner in nested_codes(code):
+        names |= all_names(inner)
+    return names
+
+
+def _kind(opcode: int) -> str:
+    if opcode in _HAS_NAME:
+        return "name"
+    if opcode in _HAS_CONST:
+        return "const"
+    return "jump" if opcode in _HAS_JUMP else "raw"
