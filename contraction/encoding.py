@@ -1,0 +1,206 @@
+"""One value as canonical bytes, and back.
+
+Contract: `decode(encode(v))` gives a value equal to `v` and of the same type; equal values of the same types give equal
+bytes, in every process. `pickle` and `marshal` do not promise that: their bytes depend on which objects are shared.
+Values of types that are not built in are pickled without sharing; equal ones may differ in bytes, which costs reuse,
+never correctness. Bytes are decoded only after their checksum was verified (see `incoop.memo`).
+"""
+
+from __future__ import annotations
+
+import io
+import pickle
+import struct
+from collections.abc import Callable
+from typing import Any
+
+#: Part of every task id: blocks of another encoding are not read.
+ENCODING_VERSION = 1
+
+_FLOAT = struct.Struct("<d")
+_COMPLEX = struct.Struct("<dd")
+
+
+def encode(value: Any) -> bytes:
+    """Encode any picklable value.
+
+    Example:
+        >>> encode(("a", 1)) == encode(("a", 1))
+        True
+        >>> encode(1) == encode(True), encode(0.0) == encode(-0.0)
+        (False, False)
+    """
+    out = bytearray()
+    _encode(value, out)
+    return bytes(out)
+
+
+def decode(data: bytes) -> Any:
+    """The value that `encode` was given."""
+    return _decode(data, 0)[0]
+
+
+def _size(out: bytearray, number: int) -> None:
+    """A length: seven bits a byte, the highest bit says that more follow."""
+    while number > 0x7F:
+        out.append(number & 0x7F | 0x80)
+        number >>= 7
+    out.append(number)
+
+
+def _read_size(data: bytes, at: int) -> tuple[int, int]:
+    number = shift = 0
+    while True:
+        byte = data[at]
+        at += 1
+        number |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return number, at
+        shift += 7
+
+
+def _encode(value: Any, out: bytearray) -> None:
+    encoder = _ENCODERS.get(type(value))
+    if encoder is None:
+        _sized(b"P", _pickle(value), out)
+    else:
+        encoder(value, out)
+
+
+def _sized(tag: bytes, payload: bytes, out: bytearray) -> None:
+    out += tag
+    _size(out, len(payload))
+    out += payload
+
+
+def _pickle(value: Any) -> bytes:
+    buffer = io.BytesIO()
+    pickler = pickle.Pickler(buffer, protocol=4)
+    pickler.fast = True  # no memo: shared parts are written out, so equal values give equal bytes
+    try:
+        pickler.dump(value)
+    except (RecursionError, ValueError):  # a value that contains itself needs the memo
+        return pickle.dumps(value, protocol=4)
+    return buffer.getvalue()
+
+
+def _int(value: int, out: bytearray) -> None:
+    _sized(b"i", value.to_bytes((value.bit_length() + 8) // 8, "little", signed=True), out)
+
+
+def _str(value: str, out: bytearray) -> None:
+    _sized(b"s", value.encode("utf-8", "surrogatepass"), out)
+
+
+def _sequence(tag: bytes) -> Callable[[Any, bytearray], None]:
+    def encoder(value: Any, out: bytearray) -> None:
+        out += tag
+        _size(out, len(value))
+        for item in value:
+            _encode(item, out)
+
+    return encoder
+
+
+def _dict(value: dict[Any, Any], out: bytearray) -> None:
+    # In insertion order, which a program can observe.
+    out += b"d"
+    _size(out, len(value))
+    for key, item in value.items():
+        _encode(key, out)
+        _encode(item, out)
+
+
+def _unordered(tag: bytes) -> Callable[[Any, bytearray], None]:
+    def encoder(value: Any, out: bytearray) -> None:
+        out += tag
+        _size(out, len(value))
+        for item in sorted(encode(item) for item in value):
+            out += item
+
+    return encoder
+
+
+_ENCODERS: dict[type, Callable[[Any, bytearray], None]] = {
+    type(None): lambda value, out: out.extend(b"N"),
+    bool: lambda value, out: out.extend(b"T" if value else b"F"),
+    int: _int,
+    float: lambda value, out: out.extend(b"f" + _FLOAT.pack(value)),
+    complex: lambda value, out: out.extend(b"c" + _COMPLEX.pack(value.real, value.imag)),
+    str: _str,
+    bytes: lambda value, out: _sized(b"b", value, out),
+    tuple: _sequence(b"t"),
+    list: _sequence(b"l"),
+    dict: _dict,
+    set: _unordered(b"e"),
+    frozenset: _unordered(b"z"),
+}
+
+
+def _decode(data: bytes, at: int) -> tuple[Any, int]:
+    tag = data[at : at + 1]
+    return _DECODERS[tag](data, at + 1)
+
+
+def _payload(data: bytes, at: int) -> tuple[bytes, int]:
+    size, at = _read_size(data, at)
+    return data[at : at + size], at + size
+
+
+def _decode_int(data: bytes, at: int) -> tuple[int, int]:
+    payload, at = _payload(data, at)
+    return int.from_bytes(payload, "little", signed=True), at
+
+
+def _decode_str(data: bytes, at: int) -> tuple[str, int]:
+    payload, at = _payload(data, at)
+    return payload.decode("utf-8", "surrogatepass"), at
+
+
+def _decode_items(data: bytes, at: int) -> tuple[list[Any], int]:
+    count, at = _read_size(data, at)
+    items = []
+    for _ in range(count):
+        item, at = _decode(data, at)
+        items.append(item)
+    return items, at
+
+
+def _decode_as(build: Callable[[list[Any]], Any]) -> Callable[[bytes, int], tuple[Any, int]]:
+    def decoder(data: bytes, at: int) -> tuple[Any, int]:
+        items, at = _decode_items(data, at)
+        return build(items), at
+
+    return decoder
+
+
+def _decode_dict(data: bytes, at: int) -> tuple[dict[Any, Any], int]:
+    count, at = _read_size(data, at)
+    found = {}
+    for _ in range(count):
+        key, at = _decode(data, at)
+        found[key], at = _decode(data, at)
+    return found, at
+
+
+def _decode_pickle(data: bytes, at: int) -> tuple[Any, int]:
+    payload, at = _payload(data, at)
+    return pickle.loads(payload), at
+
+
+_DECODERS: dict[bytes, Callable[[bytes, int], tuple[Any, int]]] = {
+    b"N": lambda data, at: (None, at),
+    b"T": lambda data, at: (True, at),
+    b"F": lambda data, at: (False, at),
+    b"i": _decode_int,
+    b"f": lambda data, at: (_FLOAT.unpack_from(data, at)[0], at + 8),
+    b"c": lambda data, at: (complex(*_COMPLEX.unpack_from(data, at)), at + 16),
+    b"s": _decode_str,
+    b"b": _payload,
+    b"t": _decode_as(tuple),
+    b"l": _decode_as(list),
+    b"d": _decode_dict,
+    b"e": _decode_as(set),
+    b"z": _decode_as(frozenset),
+    b"P": _decode_pickle,
+}

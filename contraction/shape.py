@@ -1,0 +1,68 @@
+"""The shape of the contraction tree: which consecutive children make a node, decided by content.
+
+Contract: equal tails give equal groups, on every machine. An edit inside a chunk leaves the shape alone; an inserted
+chunk re-cuts about one group a level; an append touches the right spine.
+
+A chunk's height comes from its tail, the hash of the bytes before its end boundary. A group at level l ends behind a
+child whose last chunk has a height of at least l.
+
+Reference: Bhatotia et al., "Incoop", SoCC 2011, section 4; Pugh's skip lists for the heights.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+#: Groups hold about 2**3 = 8 children, so n chunks make about log8(n) levels.
+GROUP_BITS = 3
+
+#: A group ends here at the latest: tails without a marker must not make a node of everything.
+LARGEST_GROUP = 32
+
+#: A group has two children at least (the last one may have one): each level is at most half as long as the one below.
+SMALLEST_GROUP = 2
+
+
+def heights(tails: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
+    """How many levels each chunk's end boundary closes a group on."""
+    # The lowest set bit alone is a power of two; its logarithm counts the zeros below it.
+    lowest = tails & (~tails + np.uint64(1))
+    zeros = np.full(len(tails), 64, np.int64)
+    some = tails != 0
+    zeros[some] = np.log2(lowest[some].astype(np.float64)).astype(np.int64)
+    return zeros // GROUP_BITS
+
+
+def group_ends(last_heights: npt.NDArray[np.int64], level: int) -> npt.NDArray[np.int64]:
+    """The end index of each group of children at `level`, given the height of each child's last chunk.
+
+    Example:
+        >>> group_ends(np.array([0, 0, 1, 0, 2, 0]), level=1).tolist()
+        [3, 5, 6]
+    """
+    closing = np.flatnonzero(last_heights >= level) + 1
+    ends = []
+    begin, at, total = 0, 0, len(last_heights)
+    while begin < total:
+        at = int(np.searchsorted(closing, begin + SMALLEST_GROUP))
+        end = int(closing[at]) if at < len(closing) else total
+        begin = min(end, begin + LARGEST_GROUP, total)
+        ends.append(begin)
+    return np.array(ends, np.int64)
+
+
+def levels(tails: npt.NDArray[np.uint64]) -> list[npt.NDArray[np.int64]]:
+    """The group ends of every level, from the chunks up to a single node.
+
+    Example:
+        >>> [ends.tolist() for ends in levels(np.array([1, 8, 1, 64, 1], np.uint64))]
+        [[2, 4, 5], [2, 3], [2]]
+    """
+    closing = heights(tails)
+    found: list[npt.NDArray[np.int64]] = []
+    while len(closing) > 1:
+        ends = group_ends(closing, len(found) + 1)
+        found.append(ends)
+        closing = closing[ends - 1]
+    return found

@@ -1,0 +1,81 @@
+"""Update a block for the keys that changed below it; every other key keeps its bytes.
+
+Contract: the block equals the one that combining all children anew gives; the combiner is called for changed keys only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from contraction.columns import Index, concat, equal_rows
+from contraction.combine import Combiner
+from contraction.keys import Hashes
+from contraction.run import Run, merge
+
+
+def changed_hashes(old: Run, new: Run) -> Hashes:
+    """Hashes of the keys whose values differ between two blocks, or that only one of them holds."""
+    if not len(old) or not len(new):
+        return np.unique(np.concatenate([old.hashes, new.hashes]))
+    if _collides(old) or _collides(new):
+        return np.unique(np.concatenate([old.hashes, new.hashes]))  # rare: take all as changed
+    at = np.minimum(np.searchsorted(new.hashes, old.hashes), len(new) - 1)
+    here = np.flatnonzero(new.hashes[at] == old.hashes)
+    there = at[here]
+    same = equal_rows(concat([old.keys, new.keys]), here, there + len(old)) & _equal_values(old, new, here, there)
+    kept = old.hashes[here[same]]
+    return np.setdiff1d(np.concatenate([old.hashes, new.hashes]), kept)
+
+
+def update_block(old: Run, changed: Hashes, children: Sequence[Run], combiner: Combiner) -> Run:
+    """The block over `children`, given the `old` one and the hashes of all keys that changed in any child."""
+    fresh = combiner.combine([child.take(rows_with(child, changed)) for child in children])
+    keep = np.flatnonzero(~_member(old.hashes, changed))
+    if not len(keep):
+        return fresh
+    return merge([old.take(keep), fresh])[0]
+
+
+def rows_with(run: Run, hashes: Hashes) -> Index:
+    """The rows of a run whose hash is among the sorted `hashes`; searched, not scanned."""
+    low = np.searchsorted(run.hashes, hashes, side="left")
+    counts = np.searchsorted(run.hashes, hashes, side="right") - low
+    found = np.flatnonzero(counts)
+    if (counts[found] == 1).all():
+        return low[found]
+    ends = np.cumsum(counts[found])
+    return np.repeat(low[found] - ends + counts[found], counts[found]) + np.arange(ends[-1])
+
+
+def _member(hashes: Hashes, among: Hashes) -> npt.NDArray[np.bool_]:
+    if not len(among):
+        return np.zeros(len(hashes), np.bool_)
+    at = np.minimum(np.searchsorted(among, hashes), len(among) - 1)
+    member: npt.NDArray[np.bool_] = among[at] == hashes
+    return member
+
+
+def _collides(run: Run) -> bool:
+    return bool((run.hashes[1:] == run.hashes[:-1]).any())
+
+
+def _equal_values(old: Run, new: Run, here: Index, there: Index) -> npt.NDArray[np.bool_]:
+    values = concat([old.values, new.values])
+    if old.firsts is None and new.firsts is None:
+        return equal_rows(values, here, there + len(old.values))
+    old_counts, new_counts = old.counts(), new.counts()
+    same: npt.NDArray[np.bool_] = old_counts[here] == new_counts[there]
+    counts = old_counts[here[same]]
+    old_firsts = np.cumsum(old_counts) - old_counts
+    new_firsts = np.cumsum(new_counts) - new_counts + len(old.values)
+    ends = np.cumsum(counts)
+    steps = np.arange(ends[-1] if len(ends) else 0) - np.repeat(ends - counts, counts)
+    equal = equal_rows(
+        values, np.repeat(old_firsts[here[same]], counts) + steps, np.repeat(new_firsts[there[same]], counts) + steps
+    )
+    owner = np.repeat(np.flatnonzero(same), counts)
+    same[owner[~equal]] = False
+    return same
