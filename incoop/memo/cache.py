@@ -30,7 +30,7 @@ class CachedFiles:
 
     def __init__(self, origin: PackFiles, folder: Path, limit: int) -> None:
         self._origin, self._folder, self._limit = origin, folder, limit
-        self.where, self.clock_slack = origin.where, origin.clock_slack
+        self.where = origin.where
         (folder / TEMP).mkdir(mode=0o700, parents=True, exist_ok=True)
         self._total = sum(item.st_size for _, item in self._items())
         self._added = 0

@@ -202,6 +202,5 @@ def decode_entries(
 
 
 def epoch_of(raw: bytes) -> int:
-    """When a (verified) stored entry was written, in the store's own sequence."""
-    epoch: int = _EPOCH.unpack_from(raw, _EPOCH_AT)[0]
-    return epoch
+    """When a stored entry was written, in the store's own sequence; -1 for what is no entry."""
+    return int(_EPOCH.unpack_from(raw, _EPOCH_AT)[0]) if len(raw) >= _HEADER.size else -1

@@ -91,8 +91,8 @@ class RedisUnreachable(MemoError):
 
     def __str__(self) -> str:
         return (
-            f"cannot reach Redis at {self.address}: {self.cause} (tried: {self.tried}). Check the address, the password and "
-            "that the server runs; or leave `memo` out to let incoop start a private server."
+            f"cannot reach Redis at {self.address}: {self.cause} (tried: {self.tried}). Check address, password "
+            "and the server; or leave `memo` out to let incoop start a private one."
         )
 
 
@@ -123,6 +123,17 @@ class ServerFailed(MemoError):
             f"{self.binary} did not start on {self.folder}: {self.cause}. Its log is redis.log in that folder. "
             "Free disk space or fix what the log says; removing the folder starts with an empty memo."
         )
+
+
+class CollectionRunning(MemoError):
+    """Another garbage collection of this store has not ended."""
+
+    def __init__(self, folder: str, holder: str) -> None:
+        super().__init__(folder, holder)
+        self.folder, self.holder = folder, holder
+
+    def __str__(self) -> str:
+        return f"session {self.holder} is collecting {self.folder}. Try again when it has ended."
 
 
 class PackUnreadable(MemoError):

@@ -21,6 +21,9 @@ TEMP = "tmp"
 #: Bytes gathered before a write to the file: packs are made of many blocks of a few kilobytes.
 WRITE_BUFFER = 1 << 20
 
+#: Seconds by which the clock of another filesystem or machine may differ from ours.
+CLOCK_SLACK = 120.0
+
 Range = tuple[int, int]
 
 
@@ -39,8 +42,6 @@ class PackFiles(Protocol):
 
     #: Shown to people.
     where: str
-    #: Seconds by which this place's clock may differ from a session's.
-    clock_slack: float
 
     def create(self) -> tuple[BinaryIO, str]: ...
     def publish(self, temporary: str, name: str) -> None: ...
@@ -59,8 +60,6 @@ def split_name(name: str) -> str:
 
 class FolderFiles:
     """Packs in a local (or mounted) folder."""
-
-    clock_slack = 0.0
 
     def __init__(self, folder: Path, *, fsync: bool = False) -> None:
         self._folder, self._fsync = folder, fsync

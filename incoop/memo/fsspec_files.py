@@ -18,14 +18,9 @@ import fsspec
 from incoop.errors import BadCall
 from incoop.memo.files import TEMP, Range, StoredFile, split_name
 
-#: Seconds by which a remote store's clock may differ from ours.
-CLOCK_SLACK = 120.0
-
 
 class FsspecFiles:
     """Packs below a URL such as `s3://bucket/memo`, `hdfs://…` or `memory://…`."""
-
-    clock_slack = CLOCK_SLACK
 
     def __init__(self, url: str, options: Mapping[str, Any] | None = None) -> None:
         try:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import redis
 from redis.exceptions import RedisError, ResponseError
@@ -44,7 +44,8 @@ class Link:
     def _use(self, url: str) -> None:
         self.url = url
         self._pool = make_pool(url, reply_seconds=self._reply_seconds)
-        self.client = redis.Redis(connection_pool=self._pool)
+        # redis-py types every reply as a union of what any setting could give.
+        self.client: Any = redis.Redis(connection_pool=self._pool)
         self.wire = Wire(self._pool)
 
     def attempt(self, what: str, call: Callable[[Link], T], otherwise: T) -> T:

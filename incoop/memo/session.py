@@ -1,0 +1,148 @@
+"""Entering and leaving a store folder: the files, the server, the line to Redis.
+
+Contract: `enter` either gives a working line or raises, leaving no server and no session behind. `leave` stops the
+private server when no other session of this machine is in the folder. Both hold the folder's gate, so that two
+sessions never start two servers, and the last one out never stops a server that another has just been given.
+
+Steps of `enter`: (1) refuse wrong addresses, unreachable servers and missing binaries before anything is created;
+(2) settle the folder's identity and secret; (3) lock a session file; (4) start or adopt the private server;
+(5) check that Redis holds a store of this format, signed with this secret.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import socket
+from dataclasses import dataclass
+from pathlib import Path
+
+from incoop.memo.address import check_address, probe, shown
+from incoop.memo.binary import find_server
+from incoop.memo.checksum import Signer
+from incoop.memo.errors import StoreMissing, StoreTooNew, WrongSecret
+from incoop.memo.events import DidFindEmptyMemo, DidRestartServer, DidSetAsideMemo, EventLog
+from incoop.memo.identity import PRIVATE, SHARED, STORE_FORMAT, Identity, mark_met, own_secret, recorded, settle
+from incoop.memo.keys import Keys
+from incoop.memo.link import Link
+from incoop.memo.locks import SessionFile, alive, gate
+from incoop.memo.private_server import PrivateServer
+
+#: The memo's own folder inside a store folder, which also holds datasets.
+HOME = "memo"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the caller of `open` wants."""
+
+    folder: Path
+    memo: str | None
+    secret: bytes | None
+    blobs: str | None
+    create: bool
+    reply_seconds: float
+
+
+class Session:
+    """One process's presence in a store folder."""
+
+    def __init__(self, asked: Asked, events: EventLog) -> None:
+        self.home = asked.folder / HOME
+        self.events = events
+        self.private = asked.memo is None
+        self._check_first(asked)  # step (1)
+        self._make_home()
+        self._server = PrivateServer(self.home / "server", lambda at, why: events.emit(DidSetAsideMemo(at, why)))
+        with gate(self.home / "gate"):
+            self.identity: Identity = settle(self.home, PRIVATE if self.private else SHARED, asked.blobs)  # step (2)
+            self.secret = asked.secret if asked.secret is not None else own_secret(self.home, events)
+            self.signer = Signer(self.secret)
+            self.keys = Keys(self.identity.namespace)
+            self.id = secrets.token_hex(8)
+            note = json.dumps({"pid": os.getpid(), "host": socket.gethostname()}).encode()
+            self._file = SessionFile(self.home / "sessions" / self.id, note)  # step (3)
+            try:
+                url = asked.memo or self._server.ensure_running(self._others())  # step (4)
+                revive = self._revive if self.private else None
+                self.link = Link(url, events, revive=revive, reply_seconds=asked.reply_seconds)
+                self._check_redis(asked.folder)  # step (5)
+            except BaseException:
+                self._leave_gated()
+                raise
+
+    @property
+    def entered(self) -> float:
+        """When this session entered, by the clock of the store's filesystem."""
+        return self._file.entered
+
+    @property
+    def ours(self) -> bool:
+        """False in a child made by fork: the session is its parent's."""
+        return self._file.ours
+
+    def locked_sessions(self) -> list[str]:
+        """Sessions whose files are locked, on this machine (and on others where the filesystem passes locks on)."""
+        with gate(self.home / "gate"):
+            return alive(self.home / "sessions")
+
+    def server_pid(self) -> int | None:
+        return self._server.pid() if self.private else None
+
+    def leave(self) -> None:
+        """Go; the last one stops the private server."""
+        self.link.disconnect()
+        if self.ours:
+            with gate(self.home / "gate"):
+                self._leave_gated()
+
+    def _check_first(self, asked: Asked) -> None:
+        found = recorded(self.home)
+        if found is None and not asked.create:
+            raise StoreMissing(str(asked.folder))
+        if asked.memo is not None:
+            check_address(asked.memo)
+            probe(asked.memo, reply_seconds=asked.reply_seconds)
+        elif found is None:
+            find_server()
+
+    def _make_home(self) -> None:
+        self.home.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if self.home.stat().st_mode & 0o077 and self.home.stat().st_uid == os.getuid():
+            self.home.chmod(0o700)
+        (self.home / "sessions").mkdir(mode=0o700, exist_ok=True)
+
+    def _others(self) -> bool:
+        return any(name != self.id for name in alive(self.home / "sessions"))
+
+    def _leave_gated(self) -> None:
+        self._file.leave()
+        if self.private and not alive(self.home / "sessions"):
+            self._server.stop()
+
+    def _revive(self, cause: str) -> str:
+        with gate(self.home / "gate"):
+            before = self._server.pid()
+            url = self._server.ensure_running(self._others())
+            if self._server.pid() != before:
+                self.events.emit(DidRestartServer(cause))
+            return url
+
+    def _check_redis(self, folder: Path) -> None:
+        def call(link: Link) -> tuple[bool, bytes, bytes]:
+            pipe = link.client.pipeline(transaction=True)
+            pipe.hsetnx(self.keys.meta, "format", STORE_FORMAT)
+            pipe.hsetnx(self.keys.meta, "key", self.signer.key_check)
+            pipe.hmget(self.keys.meta, "format", "key")
+            fresh, _, (layout, key) = pipe.execute()
+            return bool(fresh), layout, key
+
+        fresh, layout, key = self.link.strict(call)
+        if not layout.isdigit() or int(layout) > STORE_FORMAT:
+            raise StoreTooNew(shown(self.link.url), int(layout) if layout.isdigit() else -1, STORE_FORMAT)
+        if key != self.signer.key_check:
+            raise WrongSecret(str(folder))
+        if fresh and self.identity.met:
+            self.events.emit(DidFindEmptyMemo(shown(self.link.url)))
+        mark_met(self.home, self.identity)
