@@ -154,7 +154,7 @@ class _Landings:
         return position
 
 
-def _without_place(steps: list[Instruction], with_docstrings: bool) -> list[Instruction]:
+def _without_place(steps: Sequence[Instruction], with_docstrings: bool) -> list[Instruction]:
     """Leave out what a class body stores about its place in the file, and its docstring."""
     dropped = PLACE_STORES if with_docstrings else PLACE_STORES | {"__doc__"}
     result: list[Instruction] = []

@@ -1,13 +1,15 @@
 """Hash a graph of nodes by content, cycles included.
 
-Contract: two nodes get the same digest exactly when no walk along edges can tell them apart (they are bisimilar). So
-a digest does not depend on which node of a cycle is met first, on what was hashed before, or on whether equal parts
-are shared or copied. Acyclic nodes are hashed bottom up; a cycle is hashed by refinement:
+Contract: two nodes with the same digest cannot be told apart by any walk along edges (they are bisimilar). A digest
+does not depend on which node of a cycle is met first, on what was hashed before, or on whether equal parts are shared
+or copied. (Only a cycle that leads into an equal copy of itself gets another digest than the copy.)
+Acyclic nodes are hashed bottom up; a cycle is hashed by refinement:
 
 (1) every node of the cycle starts with the same colour;
 (2) a round gives each node the hash of its old colour, its own tokens and its neighbours' old colours;
 (3) when a round separates no further nodes, colours are final, and the set of all colours joins each digest. Two
     cycles with the same set of colours have a common stable colouring, so equal colours mean bisimilar nodes;
+    A node outside that has the tokens of a node in the cycle (a shallow copy of it) gets that node's digest;
 (4) a cycle that is still unsettled after `MAX_ROUNDS` (a long chain of equal nodes) is written out from each of its
     nodes instead: exact too, only slower per node.
 """
@@ -76,7 +78,8 @@ def digests(roots: Iterable[Node], cut: Cut = _no_cut) -> dict[Node, bytes]:
         if len(component) > 1 or any(child is node for child in children(node)):
             _hash_cycle(component, cut, done)
         else:
-            done[node] = combine(node.tag, node.mode, [token(child) for child in node.tokens])
+            plain = combine(node.tag, node.mode, [token(child) for child in node.tokens])
+            done[node] = done.copies.get(plain, plain)  # step (3)
     return {root: done[root] for root in roots}
 
 
@@ -86,6 +89,8 @@ class _Digests(dict[Node, bytes]):
     def __init__(self) -> None:
         super().__init__()
         self.unwritten: dict[Node, _Colouring] = {}
+        #: The digest that a shallow copy of a cycle's node would have, and the digest of that node.
+        self.copies: dict[bytes, bytes] = {}
 
     def __missing__(self, node: Node) -> bytes:
         self[node] = result = digest(b"chain" + _written_out(node, self.unwritten[node]))
@@ -155,7 +160,11 @@ def _hash_cycle(component: list[Node], cut: Cut, done: _Digests) -> None:
         palette = set(colouring.colour.values())
         if len(palette) == classes:  # step (3)
             shape = digest(b"".join(sorted(palette)))
-            done.update((node, digest(b"cycle" + shape + colour)) for node, colour in colouring.colour.items())
+            final = {node: digest(b"cycle" + shape + colour) for node, colour in colouring.colour.items()}
+            done.update(final)
+            for node, tokens in colouring.tokens.items():
+                hashed = [t if isinstance(t, bytes) else reference(final[t]) for t in tokens]
+                done.copies[combine(node.tag, node.mode, hashed)] = final[node]
             return
         classes = len(palette)
     done.unwritten.update(dict.fromkeys(component, colouring))  # step (4)

@@ -48,13 +48,13 @@ IMPURE: dict[str, tuple[str, int]] = {
     **_table(ENVIRONMENT, "platform", "node uname"),
     **_table(ENVIRONMENT, "socket", "gethostname getfqdn"),
     **_table(ENVIRONMENT, "sys", "argv"),
-    **_table(FILE, "", "builtins.open io.open io.FileIO codecs.open gzip.open bz2.open lzma.open linecache.getline"),
+    **_table(FILE, "", "open io.FileIO codecs.open gzip.open bz2.open lzma.open linecache.getline"),
     **_table(FILE, "os", "open listdir scandir walk stat lstat access readlink"),
     **_table(FILE, "os.path", "exists isfile isdir islink getsize getmtime getatime getctime"),
     **_table(FILE, "", "glob.glob glob.iglob fileinput.input sqlite3.connect shelve.open zipfile.ZipFile tarfile.open"),
     **_table(FILE, "tempfile", "mkstemp mkdtemp mktemp NamedTemporaryFile TemporaryFile TemporaryDirectory gettempdir"),
     **_table(FILE, "numpy", "load loadtxt genfromtxt fromfile memmap"),
-    **_table(INPUT, "", "builtins.input sys.stdin getpass.getpass"),
+    **_table(INPUT, "", "input sys.stdin getpass.getpass"),
     **_table(NETWORK, "socket", "socket create_connection create_server getaddrinfo gethostbyname socketpair"),
     **_table(NETWORK, "", "urllib.request.urlopen urllib.request.urlretrieve ssl.create_default_context"),
     **_table(NETWORK, "http.client", "HTTPConnection HTTPSConnection"),
@@ -68,10 +68,7 @@ IMPURE: dict[str, tuple[str, int]] = {
 IMPURE_MODULES = {"random": RANDOM, "secrets": RANDOM, "numpy.random": RANDOM}
 
 #: What is pure in those modules: types and seeds, not draws.
-PURE_IN_MODULES = frozenset(
-    {"Random", "seed", "Generator", "RandomState", "SeedSequence", "BitGenerator", "default_rng"}
-)
-PURE_IN_MODULES |= {"MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64", "compare_digest", "mtrand", "bit_generator"}
+PURE_IN_MODULES = frozenset({"seed", "default_rng", "compare_digest", "mtrand", "bit_generator"})
 
 #: Methods that read a file when the code handles `pathlib` paths.
 PATH_METHODS = frozenset({"read_text", "read_bytes", "iterdir", "rglob", "glob", "open", "exists", "stat", "is_file"})
@@ -89,6 +86,9 @@ ALIASES = {
     "_datetime": "datetime",
     "_pydatetime": "datetime",
     "numpy.random.mtrand": "numpy.random",
+    "builtins.open": "open",
+    "builtins.input": "input",
+    "io.open": "open",
 }
 
 #: What to do about each kind, as the end of a sentence.

@@ -185,7 +185,8 @@ def _canonical(value: Any) -> str:
         return ""
     if not isinstance(module, str) or not isinstance(qualname, str) or owner(module).kind == "user":
         return ""
-    return f"{ALIASES.get(module, module)}.{qualname}"
+    name = f"{ALIASES.get(module, module)}.{qualname}"
+    return ALIASES.get(name, name)
 
 
 def _name(obj: Any) -> str:

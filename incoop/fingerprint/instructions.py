@@ -10,6 +10,7 @@ import dis
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from types import CodeType
 
 # Instructions without an effect of their own. NOPs stand where a line has no code, so they come and go with layout.
@@ -28,7 +29,7 @@ _HAS_CONST = frozenset(dis.hasconst)
 _HAS_JUMP = frozenset(dis.hasjrel) | frozenset(dis.hasjabs)
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Instruction:
     """One instruction of a code object, with its argument read."""
 
@@ -49,7 +50,8 @@ class Instruction:
         return (self.arg or 0) & ((1 << bits) - 1)
 
 
-def instructions(code: CodeType) -> list[Instruction]:
+@lru_cache(maxsize=4096)
+def instructions(code: CodeType) -> tuple[Instruction, ...]:
     """Return the effective instructions of `code`, in the order of their offsets.
 
     Example:
@@ -67,7 +69,7 @@ def instructions(code: CodeType) -> list[Instruction]:
         # `dis` of Python 3.11 leaves the constant of KW_NAMES unread.
         value = code.co_consts[item.arg] if kind == "const" and item.arg is not None else item.argval
         result.append(Instruction(item.opname, item.arg, value, item.offset, line, kind))
-    return result
+    return tuple(result)
 
 
 def nested_codes(code: CodeType) -> Iterator[CodeType]:
@@ -75,13 +77,15 @@ def nested_codes(code: CodeType) -> Iterator[CodeType]:
     return (constant for constant in code.co_consts if isinstance(constant, CodeType))
 
 
-def all_names(code: CodeType) -> set[str]:
-    """Return every name and string constant of `code` and the code inside it."""
-    names = set(code.co_names)
+@lru_cache(maxsize=4096)
+def all_names(code: CodeType) -> frozenset[str]:
+    """Return every name that `code` and the code inside it can read, and their text constants."""
+    # A class body stores `__module__`, `__qualname__` and `__doc__` without reading them.
+    names = {str(step.value) for step in instructions(code) if step.kind == "name" and step.op != "STORE_NAME"}
     names.update(constant for constant in code.co_consts if isinstance(constant, str))
     for inner in nested_codes(code):
         names |= all_names(inner)
-    return names
+    return frozenset(names)
 
 
 def _kind(opcode: int) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import dis
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from types import CodeType
@@ -78,7 +78,7 @@ def _scan(code: CodeType, inherited: Mapping[str, Use]) -> Iterator[Use]:
 
 def _read(
     code: CodeType,
-    steps: list[Instruction],
+    steps: Sequence[Instruction],
     position: int,
     stores: Counter[str],
     known: dict[str, Use],
@@ -120,7 +120,7 @@ def _root(code: CodeType, step: Instruction, known: Mapping[str, Use]) -> Use | 
 
 def _read_import(
     code: CodeType,
-    steps: list[Instruction],
+    steps: Sequence[Instruction],
     position: int,
     stores: Counter[str],
     known: dict[str, Use],
@@ -150,7 +150,7 @@ def _read_import(
 
 
 def _remember(
-    code: CodeType, steps: list[Instruction], position: int, use: Use, stores: Counter[str], known: dict[str, Use]
+    code: CodeType, steps: Sequence[Instruction], position: int, use: Use, stores: Counter[str], known: dict[str, Use]
 ) -> bool:
     """Note that the next instruction stores `use` in a variable that is stored nowhere else; say if so."""
     if position >= len(steps) or steps[position].op not in VARIABLE_STORES:
@@ -163,7 +163,7 @@ def _remember(
     return True
 
 
-def _store_counts(code: CodeType, steps: list[Instruction]) -> Counter[str]:
+def _store_counts(code: CodeType, steps: Sequence[Instruction]) -> Counter[str]:
     counts = Counter(str(step.value) for step in steps if step.op in VARIABLE_STORES or step.op.startswith("DELETE_"))
     # A superinstruction stores without naming one variable: count all, so that nothing is looked through by mistake.
     for step in steps:
@@ -180,7 +180,7 @@ def _store_counts(code: CodeType, steps: list[Instruction]) -> Counter[str]:
     return counts
 
 
-def _argument_count(steps: list[Instruction], position: int) -> int | None:
+def _argument_count(steps: Sequence[Instruction], position: int) -> int | None:
     """Return how many arguments the value just loaded is called with, by following the stack's height."""
     height = 0
     for step in steps[position:]:

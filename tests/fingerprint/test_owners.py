@@ -1,0 +1,70 @@
+"""Who owns a module decides whether it counts by content or by version; in fresh interpreters with made-up packages."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+JOB = "import dep\ndef f(x): return dep.go(x)\n"
+PRINT = "import job; from incoop.fingerprint import fingerprint; print(fingerprint(job.f).hex())"
+
+
+def _package(folder: Path, body: str, version: str | None, record: bool = True) -> Path:
+    (folder / "dep").mkdir(parents=True, exist_ok=True)
+    (folder / "dep" / "__init__.py").write_text(body)
+    if version:
+        info = folder / ("dep_dist-1.dist-info" if record else "dep_dist.egg-info")
+        info.mkdir(exist_ok=True)
+        (info / ("METADATA" if record else "PKG-INFO")).write_text(f"Name: dep-dist\nVersion: {version}\n")
+        (info / "top_level.txt").write_text("dep\n")
+        if record:
+            (info / "RECORD").write_text("dep/__init__.py,,\n")
+    return folder
+
+
+def _fingerprint(tmp_path: Path, packages: Path, *options: str, job: str = JOB) -> str:
+    (tmp_path / "job.py").write_text(job)
+    environment = {**os.environ, "PYTHONPATH": str(packages), "PYTHONDONTWRITEBYTECODE": "1"}
+    command = [sys.executable, *options, "-c", PRINT]
+    return subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True).stdout
+
+
+@pytest.mark.parametrize("place", ["lib/site-packages", "target"])
+def test_an_installed_package_counts_by_its_version_alone(tmp_path: Path, place: str) -> None:
+    folder = tmp_path / place
+    before = _fingerprint(tmp_path, _package(folder, "def go(x): return 1", "1.0"))
+    assert _fingerprint(tmp_path, _package(folder, "def go(x): return 2", "1.0")) == before
+    assert _fingerprint(tmp_path, _package(folder, "def go(x): return 2", "1.1")) != before
+
+
+def test_a_checkout_with_metadata_beside_it_is_the_users(tmp_path: Path) -> None:
+    folder = tmp_path / "checkout"
+    before = _fingerprint(tmp_path, _package(folder, "def go(x): return 1", "1.0", record=False))
+    assert _fingerprint(tmp_path, _package(folder, "def go(x): return 2", "1.0", record=False)) != before
+    assert _fingerprint(tmp_path, _package(folder, "# same\ndef go(x): return 1", "2.0", record=False)) == before
+
+
+def test_a_package_copied_into_site_packages_counts_by_its_files(tmp_path: Path) -> None:
+    folder = tmp_path / "lib" / "site-packages"
+    before = _fingerprint(tmp_path, _package(folder, "def go(x): return 1", None))
+    assert _fingerprint(tmp_path, _package(folder, "def go(x): return 2", None)) != before
+
+
+def test_a_users_function_under_a_packages_decorator_still_counts(tmp_path: Path) -> None:
+    decorator = "import functools\ndef deco(g):\n    @functools.wraps(g)\n    def w(x): return g(x)\n    return w"
+    folder = _package(tmp_path / "lib" / "site-packages", decorator, "1.0")
+    job = "import dep\ndef low(x): return 1\n@dep.deco\ndef f(x): return low(x)\n"
+    before = _fingerprint(tmp_path, folder, job=job)
+    assert _fingerprint(tmp_path, folder, job=job.replace("return 1", "return 2")) != before
+    assert _fingerprint(tmp_path, folder, job="# comment\n" + job) == before
+
+
+def test_optimisation_counts_only_where_it_removes_code(tmp_path: Path) -> None:
+    plain = 'def f(x):\n    "Doc."\n    return x\n'
+    assert _fingerprint(tmp_path, tmp_path, "-OO", job=plain) == _fingerprint(tmp_path, tmp_path, job=plain)
+    asserting = "def f(x):\n    assert x\n    return x\n"
+    assert _fingerprint(tmp_path, tmp_path, "-O", job=asserting) != _fingerprint(tmp_path, tmp_path, job=asserting)
