@@ -33,10 +33,13 @@ def changed_hashes(old: Run, new: Run) -> Hashes:
 def update_block(old: Run, changed: Hashes, children: Sequence[Run], combiner: Combiner) -> Run:
     """The block over `children`, given the `old` one and the hashes of all keys that changed in any child."""
     fresh = combiner.combine([child.take(rows_with(child, changed)) for child in children])
-    keep = np.flatnonzero(~_member(old.hashes, changed))
-    if not len(keep):
-        return fresh
-    return merge([old.take(keep), fresh])[0]
+    return merge([without(old, changed), fresh])[0]
+
+
+def without(run: Run, hashes: Hashes) -> Run:
+    """The keys of a run whose hash is not among the sorted `hashes`."""
+    gone = _member(run.hashes, hashes)
+    return run.take(np.flatnonzero(~gone)) if gone.any() else run
 
 
 def rows_with(run: Run, hashes: Hashes) -> Index:

@@ -1,0 +1,146 @@
+"""Contract one shard of one node: combine its children's parts, or update the predecessor's for what changed.
+
+Contract: the part equals the one that combining all children from scratch gives, to the byte.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from difflib import SequenceMatcher
+from typing import Any
+
+import numpy as np
+
+from contraction.combine import Combiner
+from contraction.keys import Hashes
+from contraction.parts import OWN_PACK, SHARD_ROW, PackBuilder, Part, Reader, differing_blocks, rewrite_part, write_part
+from contraction.run import Run
+from contraction.update import changed_hashes, rows_with
+
+_NOTHING = np.empty(0, np.uint64)
+
+
+class PendingReader:
+    """Reads packs, and what was just added to the pack being built."""
+
+    def __init__(self, stored: Reader, pending: PackBuilder) -> None:
+        self._stored, self._pending = stored, pending
+
+    def read(self, pack: bytes, offset: int, length: int) -> bytes:
+        if pack == OWN_PACK:
+            return self._pending.read(offset, length)
+        return self._stored.read(pack, offset, length)
+
+
+@dataclass(frozen=True, slots=True)
+class NodeTask:
+    """A node to contract. Runs are named by their ids."""
+
+    id: bytes
+    children: tuple[bytes, ...]
+    #: The node of the last generation that this one follows, and its children; None to combine from scratch.
+    old_id: bytes | None = None
+    old_children: tuple[bytes, ...] = ()
+
+
+@dataclass(slots=True)
+class ShardContraction:
+    """The tree of one shard, bottom up. `rows` has the SHARD_ROW of every run that is stored already."""
+
+    shard_bits: int
+    rows: dict[bytes, Any]
+    combiner: Combiner
+    reader: Reader
+    pack: PackBuilder
+    #: Parts that were computed, and parts taken over after their children were found to have changed nothing.
+    executed: int = 0
+    _parts: dict[bytes, Part] = field(default_factory=dict)
+    _changes: dict[tuple[bytes, bytes], Hashes] = field(default_factory=dict)
+
+    def contract(self, task: NodeTask) -> None:
+        """Compute one node's part; its children are stored or were contracted before.
+
+        (1) Without a predecessor all children are combined.
+        (2) Else the changed keys of the children that differ are found;
+        (3) only those are combined again, from all children;
+        (4) those that come out as they were are dropped: when none is left, the climb ends here.
+        """
+        if task.old_id is None or task.old_id not in self.rows:
+            whole = self.combiner.combine([self._part(child).whole() for child in task.children])  # step (1)
+            self.rows[task.id] = _row(write_part(whole, self.shard_bits, self.pack))
+            self.executed += 1
+            return
+        changed = self._changed_below(task)  # step (2)
+        if not len(changed):
+            self._take_over(task, _NOTHING)
+            return
+        old = self._part(task.old_id)
+        fresh = self.combiner.combine([select(self._part(child), changed) for child in task.children])  # step (3)
+        really = changed_hashes(select(old, changed), fresh)  # step (4)
+        self.executed += 1
+        if not len(really):
+            self._take_over(task, _NOTHING)
+            return
+        kept = fresh.take(rows_with(fresh, really))
+        self.rows[task.id] = _row(rewrite_part(old, really, kept, self.pack))
+        self._changes[task.old_id, task.id] = really
+
+    def changes(self, old: bytes, new: bytes) -> Hashes:
+        """Hashes of the keys in which two runs differ."""
+        if old == new or self.rows[old]["content"] == self.rows[new]["content"]:
+            return _NOTHING
+        if (old, new) not in self._changes:
+            self._changes[old, new] = changed_hashes(*differing_blocks(self._part(old), self._part(new)))
+        return self._changes[old, new]
+
+    def part(self, run: bytes) -> Part:
+        """The part of a run in this shard."""
+        return self._part(run)
+
+    def _take_over(self, task: NodeTask, changed: Hashes) -> None:
+        assert task.old_id is not None
+        self.rows[task.id] = self.rows[task.old_id]
+        self._changes[task.old_id, task.id] = changed
+
+    def _changed_below(self, task: NodeTask) -> Hashes:
+        """Hashes whose sequence of values over the children may differ from the predecessor's."""
+        found: list[Hashes] = []
+        for gone, come in replaced(task.old_children, task.children):
+            paired = min(len(gone), len(come))
+            found += [self.changes(old, new) for old, new in zip(gone[:paired], come[:paired], strict=True)]
+            found += [self._part(run).whole().hashes for run in (*gone[paired:], *come[paired:])]
+        return np.unique(np.concatenate(found)) if found else _NOTHING
+
+    def _part(self, run: bytes) -> Part:
+        if run not in self._parts:
+            self._parts[run] = Part.load(self.rows[run], self.shard_bits, PendingReader(self.reader, self.pack))
+        return self._parts[run]
+
+
+def replaced(old: tuple[bytes, ...], new: tuple[bytes, ...]) -> list[tuple[tuple[bytes, ...], tuple[bytes, ...]]]:
+    """The stretches in which two lists differ: what is gone, and what has come in its place.
+
+    Example:
+        >>> replaced((b"a", b"b", b"c"), (b"a", b"x", b"c", b"d"))
+        [((b'b',), (b'x',)), ((), (b'd',))]
+    """
+    start = 0
+    while start < min(len(old), len(new)) and old[start] == new[start]:
+        start += 1
+    end = 0
+    while end < min(len(old), len(new)) - start and old[-1 - end] == new[-1 - end]:
+        end += 1
+    # The common ends first: among equal children a matcher alone would align the wrong ones.
+    old, new = old[start : len(old) - end], new[start : len(new) - end]
+    matcher = SequenceMatcher(None, old, new, autojunk=False)
+    return [(old[a:b], new[c:d]) for kind, a, b, c, d in matcher.get_opcodes() if kind != "equal"]
+
+
+def select(part: Part, hashes: Hashes) -> Run:
+    """The pairs of a part with these hashes; only blocks that could hold one are read."""
+    around = part.around(hashes)
+    return around.take(rows_with(around, hashes))
+
+
+def _row(values: tuple[Any, ...]) -> Any:
+    return np.array([values], SHARD_ROW)[0]

@@ -1,0 +1,260 @@
+"""The contraction tree's law: an updated tree equals one built from scratch, to the byte."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import contraction.parts as parts_module
+from contraction.columns import Column
+from contraction.combine import Combiner
+from contraction.encoding import decode, encode
+from contraction.keys import hash_of, hashes_of
+from contraction.node import NodeTask, ShardContraction
+from contraction.parts import SHARD_ROW, PackBuilder, Part, write_part
+from contraction.run import Run, merge
+from contraction.shape import levels
+
+
+def total(key: Any, values: Any) -> Any:
+    yield key, sum(values)
+
+
+def longest(key: Any, values: Any) -> Any:
+    """Depends on the order of values, and is no recognised fold."""
+    yield key, max(values, key=lambda value: (abs(value), value))
+
+
+scalars = (
+    st.none()
+    | st.booleans()
+    | st.integers(-(10**25), 10**25)
+    | st.floats()
+    | st.text(max_size=6)
+    | st.binary(max_size=6)
+)
+any_keys = st.recursive(scalars, lambda inner: st.tuples(inner, inner) | st.tuples(inner, inner, inner), max_leaves=5)
+any_values = st.recursive(
+    scalars,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+def same(one: Any, other: Any) -> bool:
+    return encode(one) == encode(other)
+
+
+@given(any_values | any_keys)
+def test_a_value_comes_back_as_it_was(value: Any) -> None:
+    back = decode(encode(value))
+    assert type(back) is type(value)
+    assert same(back, value)
+
+
+@given(st.lists(any_values))
+def test_a_column_gives_its_values_back(values: list[Any]) -> None:
+    assert same(Column.of(values).to_list(), values)
+
+
+@given(st.lists(any_values), st.data())
+def test_a_cut_column_is_the_column_of_the_cut_values(values: list[Any], data: st.DataObject) -> None:
+    from contraction.wire import write_column
+
+    def written(column: Column) -> bytes:
+        out: list[bytes] = []
+        write_column(column, out)
+        return b"".join(out)
+
+    low = data.draw(st.integers(0, len(values)))
+    high = data.draw(st.integers(low, len(values)))
+    rows = data.draw(st.lists(st.integers(0, len(values) - 1))) if values else []
+    column = Column.of(values)
+    assert written(column.slice(low, high)) == written(Column.of(values[low:high]))
+    assert written(column.take(np.array(rows, np.intp))) == written(Column.of([values[row] for row in rows]))
+
+
+@given(st.lists(any_keys))
+def test_hashing_many_keys_equals_hashing_one_by_one(keys: list[Any]) -> None:
+    assert hashes_of(keys).tolist() == [hash_of(key) for key in keys]
+
+
+@given(st.integers(-(2**53), 2**53))
+def test_equal_numbers_are_one_key(number: int) -> None:
+    assert hash_of(number) == hash_of(float(number))
+    assert hash_of((number, "a")) == hash_of((float(number), "a"))
+
+
+@given(st.lists(st.tuples(any_keys, any_values)))
+def test_a_run_groups_pairs_as_a_dict_does(pairs: list[tuple[Any, Any]]) -> None:
+    merged, _ = merge([Run.of_values({key: value}) for key, value in pairs])
+    expected: dict[int | bytes, list[Any]] = defaultdict(list)
+    for key, value in pairs:
+        from contraction.keys import normal
+
+        expected[encode(normal(key))].append(value)
+    found = {encode(normal(key)): values for key, values in merged.groups()}
+    assert same({k: found[k] for k in sorted(found)}, {k: expected[k] for k in sorted(expected)})
+
+
+@given(st.lists(st.tuples(any_keys, any_values)))
+def test_a_run_comes_back_from_its_bytes(pairs: list[tuple[Any, Any]]) -> None:
+    run, _ = merge([Run.of_values({key: value}) for key, value in pairs])
+    again = Run.from_bytes(run.to_bytes())
+    assert again.to_bytes() == run.to_bytes()
+    assert same(list(again.groups()), list(run.groups()))
+
+
+@given(st.lists(st.tuples(st.sampled_from(range(9)), st.integers()), max_size=40), st.randoms(use_true_random=False))
+def test_keys_with_colliding_hashes_are_told_apart(pairs: list[tuple[int, int]], random: Any) -> None:
+    """All keys get one of two hashes: everything then rests on comparing keys."""
+
+    def collide(run: Run) -> Run:
+        order = np.lexsort([run.hashes, run.hashes & np.uint64(1 << 40)])
+        names = {key: encode(key) for key in run.keys.to_list()}
+        ordered = sorted(
+            order.tolist(), key=lambda row: (int(run.hashes[row] & np.uint64(1 << 40)), names[run.keys.to_list()[row]])
+        )
+        taken = run.take(np.array(ordered, np.intp))
+        return Run(taken.hashes & np.uint64(1 << 40), taken.keys, taken.values, taken.firsts)
+
+    runs = [collide(Run.of_values({f"key {key}": value})) for key, value in pairs]
+    expected: dict[str, int] = defaultdict(int)
+    for key, value in pairs:
+        expected[f"key {key}"] += value
+    combined = Combiner.of(total).combine(runs)
+    assert {key: values for key, (values,) in combined.groups()} == expected
+
+
+class Memory:
+    """Packs in memory."""
+
+    def __init__(self) -> None:
+        self.packs: dict[bytes, bytes] = {}
+
+    def keep(self, pack: PackBuilder) -> bytes:
+        name = len(self.packs).to_bytes(16, "big")[::-1].replace(bytes(16), b"\xff" * 16)
+        self.packs[name] = b"".join(pack.parts)
+        return name
+
+    def read(self, pack: bytes, offset: int, length: int) -> bytes:
+        return self.packs[pack][offset : offset + length]
+
+
+def store_run(run: Run, memory: Memory) -> Any:
+    pack = PackBuilder()
+    row = np.array([write_part(run, 0, pack)], SHARD_ROW)
+    row["pack"] = memory.keep(pack)
+    return row[0]
+
+
+Version = list[dict[str, int]]
+
+
+def contract_version(
+    version: Version, function: Any, memory: Memory, before: tuple[dict[bytes, Any], Any] | None
+) -> tuple[dict[bytes, Any], Any, int]:
+    """Contract chunks (dicts) into a tree of one node; the node's id is its position in history."""
+    ids = [b"chunk" + encode(sorted(chunk.items())) for chunk in version]
+    rows: dict[bytes, Any] = dict(before[0]) if before else {}
+    for id_, chunk in zip(ids, version, strict=True):
+        if id_ not in rows:
+            rows[id_] = store_run(Run.of_values(chunk), memory)
+    pack = PackBuilder()
+    shard = ShardContraction(0, rows, Combiner.of(function), memory, pack)
+    node = b"node" + b"".join(ids)
+    old = before[1] if before else None
+    task = NodeTask(node, tuple(ids), old[0] if old else None, old[1] if old else ())
+    shard.contract(task)
+    name = memory.keep(pack)
+    row = rows[node].copy()
+    if bytes(row["pack"]) == bytes(16):
+        row["pack"] = name
+    rows[node] = row
+    return rows, (node, tuple(ids)), shard.combiner.calls
+
+
+chunks = st.dictionaries(st.sampled_from([f"word{i}" for i in range(60)]), st.integers(-5, 5), max_size=30)
+versions = st.lists(st.lists(chunks, min_size=1, max_size=8), min_size=1, max_size=5)
+
+
+@st.composite
+def histories(draw: st.DrawFn) -> list[Version]:
+    """A version and edits of it: insert, delete, replace, move, change one key."""
+    current = draw(st.lists(chunks, min_size=1, max_size=8))
+    history = [current]
+    for _ in range(draw(st.integers(1, 5))):
+        current = [dict(chunk) for chunk in current]
+        at = draw(st.integers(0, len(current) - 1))
+        match draw(st.sampled_from(["insert", "delete", "replace", "move", "one key", "again"])):
+            case "insert":
+                current.insert(at, draw(chunks))
+            case "delete" if len(current) > 1:
+                del current[at]
+            case "replace":
+                current[at] = draw(chunks)
+            case "move":
+                current.insert(draw(st.integers(0, len(current) - 1)), current.pop(at))
+            case "one key":
+                current[at][f"word{draw(st.integers(0, 59))}"] = draw(st.integers(-5, 5))
+        history.append(current)
+    return history
+
+
+@pytest.mark.parametrize("function", [total, longest, None])
+@pytest.mark.parametrize("keys_per_block", [2, 512])
+@settings(max_examples=60)
+@given(history=histories())
+def test_every_updated_node_equals_one_combined_from_scratch(
+    function: Any, keys_per_block: int, history: list[Version]
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(parts_module, "KEYS_PER_BLOCK", keys_per_block)
+        memory = Memory()
+        before = None
+        for version in history:
+            rows, node, _ = contract_version(version, function, memory, before)
+            scratch, _, _ = contract_version(version, function, Memory(), None)
+            assert rows[node[0]]["content"] == scratch[node[0]]["content"]
+            part = Part.load(rows[node[0]], 0, memory)
+            expected = Combiner.of(function).combine([Run.of_values(chunk) for chunk in version])
+            assert part.whole().to_bytes() == expected.to_bytes()
+            before = rows, node
+
+
+def test_one_changed_key_calls_the_combiner_for_that_key_alone() -> None:
+    memory = Memory()
+    version: Version = [{f"word{i}": 1 for i in range(1000)} for _ in range(8)]
+    rows, node, _ = contract_version(version, longest, memory, None)
+    version[3]["word7"] = 5
+    _, _, calls = contract_version(version, longest, memory, (rows, node))
+    assert calls == 1
+
+
+@given(st.lists(st.integers(0, 2**64 - 1), min_size=1, max_size=400))
+def test_every_level_covers_the_one_below_and_shrinks(tails: list[int]) -> None:
+    below = len(tails)
+    for ends in levels(np.array(tails, np.uint64)):
+        assert ends[-1] == below and (np.diff(ends) > 0).all()
+        assert len(ends) < below
+        below = len(ends)
+    assert below == 1
+
+
+@given(st.lists(st.integers(0, 2**64 - 1), min_size=50, max_size=300), st.data())
+def test_an_inserted_chunk_recuts_few_groups(tails: list[int], data: st.DataObject) -> None:
+    at = data.draw(st.integers(0, len(tails)))
+    inserted = [*tails[:at], data.draw(st.integers(0, 2**64 - 1)), *tails[at:]]
+
+    def groups(of: Sequence[int]) -> list[tuple[int, ...]]:
+        ends = levels(np.array(of, np.uint64))[0].tolist()
+        return [tuple(of[low:high]) for low, high in zip([0, *ends], ends, strict=False)]
+
+    before, after = groups(tails), groups(inserted)
+    assert len(set(after) - set(before)) <= 6
