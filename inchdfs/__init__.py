@@ -2,7 +2,7 @@
 
 settings.py, rolling_hash.py    where the content says a chunk should end
 records.py, splitter.py         ... moved to the end of a record
-parallel.py, resync.py          the same cuts, in several processes, or from what is known
+parallel.py, resync.py          the same cuts, in several processes (or Spark tasks), or from what is known
 chunking.py                     the cheapest of those for one file
 manifest.py                     the ordered chunks of one version of an input
 index.py                        inputs by reference: the user's files, where they are
@@ -24,6 +24,7 @@ from inchdfs.packs import Location, read_chunk
 from inchdfs.records import Csv, Delimited, FixedLength, Lines, RecordFormat, WholeFile
 from inchdfs.settings import ChunkSettings
 from inchdfs.sources import expand
+from inchdfs.spark_segments import spark_segments
 from inchdfs.splitter import Splitter
 from inchdfs.store import DatasetStore, VersionName
 
@@ -51,5 +52,6 @@ __all__ = [
     "locate",
     "put",
     "read_chunk",
+    "spark_segments",
     "verify",
 ]

@@ -6,16 +6,17 @@ import logging
 from collections.abc import Iterator
 
 from inchdfs.chunk_table import Chunk, Rows
-from inchdfs.errors import FileChangedWhileRead
-from inchdfs.manifest import Stamp
-from inchdfs.parallel import LocalProcesses, SegmentRunner, chunk_in_parallel, segments_of
+from inchdfs.parallel import LocalProcesses, Segment, SegmentRunner, chunk_in_parallel, segments_of
 from inchdfs.records import RecordFormat
 from inchdfs.resync import resync
 from inchdfs.settings import ChunkSettings
-from inchdfs.sources import InputFile, open_content, readable
+from inchdfs.sources import InputFile, open_content, unchanging
 from inchdfs.splitter import Splitter
 
 log = logging.getLogger("inchdfs")
+
+#: A chunk, and its bytes where they are in memory; they are valid until the next chunk is asked for.
+ChunkAndBytes = tuple[Chunk, memoryview | None]
 
 
 def chunk_file(
@@ -30,38 +31,41 @@ def chunk_file(
     `known` are the rows of an earlier version of it, `run_segments` where segments of a large file are searched
     (by default in processes of this machine).
     """
-    with readable(file.path):
-        before = Stamp.of(file.path)
-        yield from _chunk(file, before.size, settings, records, known, run_segments)
-        if Stamp.of(file.path) != before:
-            raise FileChangedWhileRead(str(file.path))
+    return (chunk for chunk, _ in chunks_and_bytes(file, settings, records, known, run_segments))
 
 
-def _chunk(
+def chunks_and_bytes(
     file: InputFile,
-    size: int,
     settings: ChunkSettings,
     records: RecordFormat,
-    known: Rows | None,
-    run_segments: SegmentRunner | None,
-) -> Iterator[Chunk]:
-    if not file.seekable:  # content that can only be read once, from its beginning
-        segments = []
-    elif known is not None and len(known):
-        log.debug("%s: resync against %d known chunks", file.path, len(known))
-        yield from resync(file.path, size, known, settings, records)
-        return
-    else:
+    known: Rows | None = None,
+    run_segments: SegmentRunner | None = None,
+) -> Iterator[ChunkAndBytes]:
+    """The chunks of `chunk_file`, with their bytes where they are at hand."""
+    with unchanging(file) as size:
         segments = segments_of(file.path, size, settings, records)
-    # FastCDC reads a file faster than processes start and send their cuts.
-    if len(segments) > 1 and (run_segments is not None or settings.chunker == "rabin"):
-        log.debug("%s: searching %d segments in parallel", file.path, len(segments))
-        if run_segments is not None:
-            yield from chunk_in_parallel(segments, run_segments)
+        # Content that can be read only once, or whose size nobody knows (in /proc), is read from its beginning.
+        if not file.seekable or not size:
+            yield from _in_sequence(file, settings, records)
+        elif known is not None and len(known):
+            log.debug("%s: resync against %d known chunks", file.path, len(known))
+            yield from resync(file.path, size, known, Splitter(settings, records))
+        # FastCDC reads a file faster than processes start and send their cuts.
+        elif len(segments) > 1 and (run_segments is not None or settings.chunker == "rabin"):
+            log.debug("%s: searching %d segments in parallel", file.path, len(segments))
+            yield from ((chunk, None) for chunk in _in_parallel(segments, run_segments))
         else:
-            with LocalProcesses() as processes:
-                yield from chunk_in_parallel(segments, processes)
-        return
+            yield from _in_sequence(file, settings, records)
+
+
+def _in_sequence(file: InputFile, settings: ChunkSettings, records: RecordFormat) -> Iterator[ChunkAndBytes]:
     with open_content(file) as read_into:
-        for chunk, _ in Splitter(settings, records).split(read_into):
-            yield chunk
+        yield from Splitter(settings, records).split(read_into)
+
+
+def _in_parallel(segments: list[Segment], run_segments: SegmentRunner | None) -> Iterator[Chunk]:
+    if run_segments is not None:
+        yield from chunk_in_parallel(segments, run_segments)
+    else:
+        with LocalProcesses() as processes:
+            yield from chunk_in_parallel(segments, processes)

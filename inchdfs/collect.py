@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
 from inchdfs.errors import StoreDamaged
-from inchdfs.packs import PackIndex, PackWriter, read_chunk, sortable
+from inchdfs.packs import Location, PackIndex, PackWriter, read_chunk, sortable
 from inchdfs.store import DatasetStore, all_manifests
 
 #: A pack is written anew without its dead chunks when less than this share of it is alive: each byte is copied at
@@ -40,18 +39,23 @@ def collect(store: DatasetStore, dry_run: bool = False) -> Collected:
     if not store.folder.exists():
         return done
     with store.collecting():
-        for path in (*store.temporary.glob("*"), *store.packs.glob(".*")):
-            done.temporary_files += 1
-            done.bytes += path.stat().st_size
-            if not dry_run:
-                path.unlink()
+        _remove_what_interrupted_writers_left(store, done, dry_run)
         index = store.index()
         _remove_indexes_of_vanished_inputs(store, done, dry_run)
-        done.bytes += _remove_unnamed_packs(store, index, done, dry_run)
+        _remove_packs_without_index(store, done, dry_run)
         live = _live(store)
-        for number, name in enumerate(index.names):
-            _collect_pack(store, index, number, name, live, done, dry_run)
+        for number in range(len(index.names)):
+            _collect_pack(store, index, number, live, done, dry_run)
     return done
+
+
+def _remove_what_interrupted_writers_left(store: DatasetStore, done: Collected, dry_run: bool) -> None:
+    hidden = (path for folder in (store.folder, store.packs, store.inputs) for path in folder.glob(".*"))
+    for path in (*store.temporary.glob("*"), *hidden):
+        done.temporary_files += 1
+        done.bytes += path.stat().st_size
+        if not dry_run:
+            path.unlink()
 
 
 def _remove_indexes_of_vanished_inputs(store: DatasetStore, done: Collected, dry_run: bool) -> None:
@@ -69,23 +73,20 @@ def _live(store: DatasetStore) -> npt.NDArray[np.bytes_]:
     return np.unique(np.concatenate(ids)) if ids else np.empty(0, "S16")
 
 
-def _remove_unnamed_packs(store: DatasetStore, index: PackIndex, done: Collected, dry_run: bool) -> int:
-    """A pack without an index is what a crash between the two left."""
-    removed = 0
+def _remove_packs_without_index(store: DatasetStore, done: Collected, dry_run: bool) -> None:
+    """A pack without an index is what a crash between the two left; one with a damaged index is not touched."""
     for path in store.packs.glob("*.pack"):
-        if path.stem not in set(index.names):
-            removed += path.stat().st_size
+        if not path.with_suffix(".index").exists():
+            done.bytes += path.stat().st_size
             done.packs += 1
             if not dry_run:
                 path.unlink()
-    return removed
 
 
 def _collect_pack(
     store: DatasetStore,
     index: PackIndex,
     number: int,
-    name: str,
     live: npt.NDArray[np.bytes_],
     done: Collected,
     dry_run: bool,
@@ -96,21 +97,26 @@ def _collect_pack(
     total, living = int(rows["stored"].sum(dtype=np.int64)), int(rows["stored"][alive].sum(dtype=np.int64))
     if living >= total * _ALIVE_ENOUGH and living:
         return
-    if living and not dry_run:
-        compressed = bool((rows["stored"] != rows["length"]).any())
-        with PackWriter(store.packs, store.temporary, compressed) as writer:
-            for where in index.locations(members[alive]):
-                writer.add(where.id, partial(read_chunk, where))
-            writer.finish()
+    if not dry_run:
+        _replace_pack(store, index, number, members[alive])
     if living:
         done.rewritten_packs += 1
     else:
         done.packs += 1
     done.bytes += total - living
-    if not dry_run:
-        # The index first: a pack without an index is garbage, an index without its pack is damage.
-        (store.packs / f"{name}.index").unlink()
-        (store.packs / f"{name}.pack").unlink()
+
+
+def _replace_pack(store: DatasetStore, index: PackIndex, number: int, kept: npt.NDArray[np.intp]) -> None:
+    """Write the kept chunks of a pack to a new one, if there are any, and remove it."""
+    name = index.names[number]
+    compressed = bool((index.rows["stored"][kept] != index.rows["length"][kept]).any())
+    with PackWriter(store.packs, store.temporary, compressed) as writer:
+        for where in index.locations(kept):
+            writer.add(where.id, read_chunk(where))
+        writer.finish()
+    # The index first: a pack without an index is garbage, an index without its pack is damage.
+    (store.packs / f"{name}.index").unlink()
+    (store.packs / f"{name}.pack").unlink(missing_ok=True)
 
 
 @dataclass(slots=True)
@@ -118,42 +124,49 @@ class Verified:
     """What a full check found."""
 
     versions: int = 0
+    #: Stored chunks that are what their ids promise, and their bytes.
     chunks: int = 0
     bytes: int = 0
+    damaged_chunks: int = 0
     #: Sentences, each naming a version and what it lost.
     damage: list[str] = field(default_factory=list)
 
 
-def verify(store: DatasetStore, progress: Callable[[int], object] = lambda _: None) -> Verified:
-    """Re-read every chunk that a version names."""
+def verify(store: DatasetStore, progress: Callable[[int], object] = lambda _: None, drop: bool = False) -> Verified:
+    """Re-read every stored chunk, and say which versions lost some.
+
+    With `drop`, damaged chunks are removed from the store, so that the next put of their source writes them again.
+    """
     found = Verified()
     if not store.folder.exists():
         return found
     index = store.index()
-    good: set[bytes] = set()
+    sound = np.array([_is_sound(where, found, progress) for where in index.locations(np.arange(len(index.rows)))], bool)
+    held = np.unique(sortable(index.rows["id"][sound]))
     for name in store.names():
         for version in store.versions(name):
             found.versions += 1
             try:
-                _verify_version(store, f"{name}@{version}", index, good, found, progress)
+                ids = store.manifest(f"{name}@{version}").rows["id"]
+                lost = int((~np.isin(sortable(ids), held)).sum())
+                if lost:
+                    found.damage.append(f"{name}@{version}: {lost} of {len(ids)} chunks are lost")
             except StoreDamaged as damage:
                 found.damage.append(f"{name}@{version}: {damage.what}: {damage.why}")
+    if drop and found.damaged_chunks:
+        with store.collecting():
+            for number in np.unique(index.pack_of[~sound]):
+                _replace_pack(store, index, int(number), np.flatnonzero((index.pack_of == number) & sound))
     return found
 
 
-def _verify_version(
-    store: DatasetStore,
-    name: str,
-    index: PackIndex,
-    good: set[bytes],
-    found: Verified,
-    progress: Callable[[int], object],
-) -> None:
-    for where in index.locate(store.manifest(name).rows["id"]):
-        if where.id in good:
-            continue
+def _is_sound(where: Location, found: Verified, progress: Callable[[int], object]) -> bool:
+    try:
         read_chunk(where)
-        good.add(where.id)
-        found.chunks += 1
-        found.bytes += where.length
-        progress(where.length)
+    except StoreDamaged:
+        found.damaged_chunks += 1
+        return False
+    found.chunks += 1
+    found.bytes += where.length
+    progress(where.length)
+    return True

@@ -85,4 +85,8 @@ def _without(records: list[Any], others: list[Any]) -> list[Any]:
 
 
 def _countable(record: Any) -> Any:
-    return tuple(record) if isinstance(record, list) else record
+    try:
+        hash(record)
+    except TypeError:  # a row of a table is a list; a user's own record may be anything
+        return repr(record)
+    return record

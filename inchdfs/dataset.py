@@ -68,7 +68,7 @@ class Dataset:
 
     def dataframe(self, spark: SparkSession) -> DataFrame:
         """The lines as a DataFrame with one column, `value`, as `spark.read.text` gives."""
-        if not isinstance(self.format, Lines):
+        if not isinstance(self.format, Lines) or self.format.encoding is None:
             raise BadCall(
                 f"only lines of text make a DataFrame by themselves, not {self.format}; use rdd().toDF(schema)."
             )

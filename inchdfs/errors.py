@@ -55,6 +55,34 @@ class PartialRecord(IncoopError):
         )
 
 
+class SegmentProcessEnded(IncoopError):
+    """A process that searched a part of a large file ended before it answered."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(path)
+        self.path = path
+
+    def __str__(self) -> str:
+        return (
+            f"a process that searched a part of {self.path} for chunks ended before it was done. It was probably "
+            "killed, or the machine is out of memory; nothing was stored, repeat when there is room."
+        )
+
+
+class RecordTooLong(IncoopError):
+    """A record does not fit in one chunk, which is read and written in one piece."""
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(limit)
+        self.limit = limit
+
+    def __str__(self) -> str:
+        return (
+            f"a record is longer than {self.limit} bytes, the most that a chunk can hold. Check the record format: "
+            "a wrong delimiter or an open quote makes one record of everything."
+        )
+
+
 class BadDatasetName(BadCall):
     """A dataset name that cannot be a folder below the store."""
 
@@ -65,7 +93,8 @@ class BadDatasetName(BadCall):
     def __str__(self) -> str:
         return (
             f"{self.name!r} is not a dataset name. Use letters, digits, '.', '_', '-' and '/' between parts, "
-            "no part being '.' or '..'; a version follows after '@', as in logs@3."
+            "no part being '.' or '..', ending in '.manifest' or longer than 200; a version follows after '@', "
+            "as in logs@3."
         )
 
 
@@ -102,7 +131,21 @@ class StoreDamaged(IncoopError):
         self.what, self.why = what, why
 
     def __str__(self) -> str:
-        return f"{self.what}: {self.why}. `incoop verify` lists all damage; put the source again to mend it."
+        return f"{self.what}: {self.why}. `incoop verify` lists and drops what is damaged; then put the source again."
+
+
+class StoreUnusable(IncoopError):
+    """The operating system refused to read or write in the store."""
+
+    def __init__(self, store: str, why: str) -> None:
+        super().__init__(store, why)
+        self.store, self.why = store, why
+
+    def __str__(self) -> str:
+        return (
+            f"cannot use {self.store}: {self.why}. Check that it is a folder of yours with room to write, "
+            "or choose another --store."
+        )
 
 
 class StoreBusy(IncoopError):

@@ -1,7 +1,8 @@
 """Index the user's files where they are: the manifest of an input that is given by path.
 
 Contract: the chunks are those of chunking every file from scratch with the same settings. A file whose size, times
-and inode did not move is not read; one that did is resynced against what is known of it.
+and inode did not move is not read; one that did is resynced against what is known of it. The content of a file that
+cannot be read from the middle (compressed, or a pipe) is kept in the store's packs.
 
 The index of an input is one file, `<store>/inchdfs/inputs/<hash of what was named>.manifest`. It is a cache: when it
 is damaged or gone, the input is chunked from scratch. Settings chosen for a first index are kept, so that an input
@@ -24,12 +25,13 @@ from inchdfs.chunking import chunk_file
 from inchdfs.errors import StoreDamaged, StoreTooNew
 from inchdfs.ingest import Sink, take_file
 from inchdfs.manifest import FileEntry, Manifest, Stamp, tag_of
-from inchdfs.packs import Location, PackIndex, PackWriter, on_full_disk, write_atomically
+from inchdfs.packs import Location, PackIndex, PackWriter, using_store, write_atomically
 from inchdfs.parallel import SegmentRunner
 from inchdfs.records import Lines, RecordFormat
 from inchdfs.settings import ChunkSettings
 from inchdfs.sources import InputFile, expand, readable
 from inchdfs.store import DatasetStore
+from incoop.errors import BadCall
 
 log = logging.getLogger("inchdfs")
 
@@ -56,8 +58,12 @@ def index_input(
     """
     records = records or Lines()
     files = expand(inputs)
+    if not files:
+        raise BadCall("no input was named.")
     path = _index_path(store, inputs, records)
     previous = _load(path, settings)
+    # Before the first look at a file, so that what is written later counts as not settled.
+    started = time.time_ns()
     stamps = [_stamp(file) for file in files]
     settings = settings or (previous.settings if previous else None)
     settings = settings or ChunkSettings.for_input(sum(stamp.size for stamp in stamps))
@@ -65,19 +71,22 @@ def index_input(
 
     entries: list[FileEntry] = []
     tables: list[Rows] = []
-    for file, stamp in zip(files, stamps, strict=True):
-        name = str(file.path.absolute())
-        rows = None if paranoid else known.unchanged(stamp)
-        if rows is None and file.compressed:
-            rows = _keep_content(store, file, settings, records)
-        elif rows is None:
-            rows = rows_of(chunk_file(file, settings, records, known.rows(name), run_segments))
-        entries.append(FileEntry(name, int(rows["length"].sum(dtype=np.int64)), len(rows), stamp, file.compressed))
-        tables.append(rows)
-        progress(stamp.size)
-    manifest = Manifest(settings, tag_of(records), tuple(entries), np.concatenate(tables), {"indexed": time.time_ns()})
-    if previous is None or previous.files != manifest.files or known.unsettled:
-        _save(path, manifest)
+    with store.writing():  # content that is kept must not be collected before the index names it
+        for file, stamp in zip(files, stamps, strict=True):
+            name = str(file.path.absolute())
+            rows = None if paranoid else known.unchanged(stamp)
+            if not file.seekable:
+                rows = _kept_content(store, file, settings, records, rows)
+            elif rows is None:
+                rows = rows_of(chunk_file(file, settings, records, known.rows(name, stamp), run_segments))
+            size = int(rows["length"].sum(dtype=np.int64))
+            entries.append(FileEntry(name, size, len(rows), stamp, kept=not file.seekable))
+            tables.append(rows)
+            progress(stamp.size)
+        manifest = Manifest(settings, tag_of(records), tuple(entries), np.concatenate(tables), {"indexed": started})
+        if previous is None or previous.files != manifest.files or known.unsettled:
+            with using_store(store.inputs):
+                write_atomically(path, [manifest.to_bytes()])
     return manifest
 
 
@@ -96,10 +105,15 @@ def locate(store: DatasetStore, manifest: Manifest) -> list[Location]:
     return found
 
 
-def _keep_content(store: DatasetStore, file: InputFile, settings: ChunkSettings, records: RecordFormat) -> Rows:
-    """Chunk a compressed file and keep its content: a chunk of it could only be read again from the beginning."""
-    with store.writing(), PackWriter(store.packs, store.temporary, compress=True) as writer:
-        rows = take_file(file, settings, records, None, Sink(store.index(), writer))
+def _kept_content(
+    store: DatasetStore, file: InputFile, settings: ChunkSettings, records: RecordFormat, known: Rows | None
+) -> Rows:
+    """Keep the content of a compressed file or a pipe: a chunk of it cannot be read from the middle."""
+    index = store.index()
+    if known is not None and file.compressed and (index.find(known["id"]) >= 0).all():
+        return known
+    with PackWriter(store.packs, store.temporary, compress=True) as writer:
+        rows = take_file(file, settings, records, None, Sink(index, writer))
         writer.finish()
     return rows
 
@@ -108,7 +122,8 @@ class _Known:
     """What the last index knows of each file."""
 
     def __init__(self, previous: Manifest | None) -> None:
-        self._rows: dict[str, Rows] = {}
+        self._by_name: dict[str, Rows] = {}
+        self._by_inode: dict[int, Rows] = {}
         self._by_stamp: dict[Stamp, Rows] = {}
         #: Some file was written just before it was indexed.
         self.unsettled = False
@@ -116,19 +131,21 @@ class _Known:
             return
         indexed = previous.notes["indexed"]
         for entry, rows in previous.by_file():
-            self._rows[entry.name] = rows
             assert entry.stamp is not None
-            if entry.stamp.mtime_ns < indexed - _SETTLED_NS:
+            self._by_name[entry.name] = rows
+            self._by_inode[entry.stamp.inode] = rows
+            if max(entry.stamp.mtime_ns, entry.stamp.ctime_ns) < indexed - _SETTLED_NS:
                 self._by_stamp[entry.stamp] = rows
             else:
                 self.unsettled = True
 
     def unchanged(self, stamp: Stamp) -> Rows | None:
-        """The rows of a file that did not move, or that was only renamed (a rotated log)."""
+        """The rows of a file that did not move, under whatever name."""
         return self._by_stamp.get(stamp)
 
-    def rows(self, name: str) -> Rows | None:
-        return self._rows.get(name)
+    def rows(self, name: str, stamp: Stamp) -> Rows | None:
+        """What to resync a file against: the same file, perhaps renamed (a rotated log), else one of its name."""
+        return self._by_inode.get(stamp.inode, self._by_name.get(name))
 
 
 def _stamp(file: InputFile) -> Stamp:
@@ -151,9 +168,3 @@ def _load(path: Path, settings: ChunkSettings | None) -> Manifest | None:
         log.warning("%s The input is chunked from scratch.", error)
         return None
     return manifest if settings in (None, manifest.settings) else None
-
-
-def _save(path: Path, manifest: Manifest) -> None:
-    with on_full_disk(path.parent):
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        write_atomically(path, [manifest.to_bytes()])

@@ -7,21 +7,23 @@ What an earlier version or another dataset holds is not written again.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import xxhash
 
 from inchdfs.chunk_table import Chunk, Rows, rows_of
-from inchdfs.chunking import chunk_file
+from inchdfs.chunking import chunks_and_bytes
 from inchdfs.errors import FileChangedWhileRead
 from inchdfs.manifest import FileEntry, Manifest, records_of, tag_of
 from inchdfs.packs import PackIndex, PackWriter, read_chunk
 from inchdfs.records import Lines, RecordFormat
 from inchdfs.settings import ChunkSettings
-from inchdfs.sources import InputFile, open_content
+from inchdfs.sources import InputFile, open_content, readable, total_size, unchanging
 from inchdfs.splitter import ReadInto, Splitter
 from inchdfs.store import DatasetStore, VersionName
 from incoop.errors import BadCall
@@ -55,10 +57,11 @@ class Sink:
         return len(self._written)
 
     def take(self, chunk: Chunk, read: Callable[[], bytes]) -> None:
-        if chunk.id not in self._written and self._index.find(np.array([chunk.id], "V16"))[0] < 0:
+        """Write a chunk if it is new; only then are its bytes asked for."""
+        if chunk.id not in self._written and not self._index.holds(chunk.id):
+            self._writer.add(chunk.id, read())
             self._written.add(chunk.id)
             self.new_bytes += chunk.length
-            self._writer.add(chunk.id, read)
         self._progress(chunk.length)
 
 
@@ -80,11 +83,52 @@ def put(
     target = _target(name)
     previous = store.manifest(target) if store.versions(target) else None
     records = records or (records_of(previous.records_tag) if previous else Lines())
-    total = sum(file.path.stat().st_size for file in files)
-    settings = settings or (previous.settings if previous else ChunkSettings.for_input(total))
+    settings = settings or (previous.settings if previous else ChunkSettings.for_input(total_size(files)))
     comparable = previous is not None and (previous.settings, previous.records_tag) == (settings, tag_of(records))
     known = {entry.name: rows for entry, rows in previous.by_file()} if previous and comparable else {}
+    stored = _store_files(store, target, files, settings, records, known, compress, progress)
+    assert stored is not None  # only a version that must follow a certain one can come too late
+    return stored
 
+
+def append(
+    store: DatasetStore,
+    files: list[InputFile],
+    name: str,
+    *,
+    records: RecordFormat | None = None,
+    compress: bool = False,
+    progress: Progress = lambda _: None,
+) -> PutReport:
+    """Add the content of `files` to the end of the newest version: only its last chunk is cut again.
+
+    A dataset that does not exist yet is made. When another put is faster, the append starts again on its version.
+    A format of the user's own must be given again with `records`; a built-in one is remembered.
+    """
+    target = _target(name)
+    while True:
+        if store.versions(target):
+            done = _append_to(store, store.resolve(target), files, records, compress, progress)
+        else:
+            settings = ChunkSettings.for_input(total_size(files))
+            done = _store_files(store, target, files, settings, records or Lines(), {}, compress, progress, after=0)
+        if done is not None:
+            return done
+
+
+def _store_files(
+    store: DatasetStore,
+    target: str,
+    files: list[InputFile],
+    settings: ChunkSettings,
+    records: RecordFormat,
+    known: Mapping[str, Rows],
+    compress: bool,
+    progress: Progress,
+    after: int | None = None,
+) -> PutReport | None:
+    if not files:
+        raise BadCall("there is no file to store.")
     with store.writing(), PackWriter(store.packs, store.temporary, compress) as writer:
         sink = Sink(store.index(), writer, progress)
         entries, tables = [], []
@@ -94,51 +138,43 @@ def put(
             tables.append(rows)
         writer.finish()
         manifest = Manifest(settings, tag_of(records), tuple(entries), np.concatenate(tables))
-        version = store.publish(target, manifest)
-    assert version is not None
-    return PutReport(version, manifest.size, len(manifest.rows), sink.new_bytes, sink.new_chunks)
+        return _publish(store, target, manifest, sink, after)
 
 
-def append(
+def _append_to(
     store: DatasetStore,
+    base: VersionName,
     files: list[InputFile],
-    name: str,
-    *,
-    compress: bool = False,
-    progress: Progress = lambda _: None,
-) -> PutReport:
-    """Add the content of `files` to the end of the newest version: only its last chunk is cut again.
+    records: RecordFormat | None,
+    compress: bool,
+    progress: Progress,
+) -> PutReport | None:
+    manifest = store.manifest(str(base))
+    records = records or records_of(manifest.records_tag)
+    if tag_of(records) != manifest.records_tag:
+        raise BadCall(f"{base} holds records of the format {manifest.records_tag}; append with the same one.")
+    with store.writing(), PackWriter(store.packs, store.temporary, compress) as writer:
+        sink = Sink(store.index(), writer, progress)
+        keep, reopened = _reopen_last_chunk(store, manifest)
+        appended = []
+        with _concatenated(reopened, files) as read_into:
+            for chunk, view in Splitter(manifest.settings, records).split(read_into):
+                sink.take(chunk, view.tobytes)
+                appended.append(chunk)
+        writer.finish()
+        rows = np.concatenate([manifest.rows[:keep], rows_of(appended)])
+        last = manifest.files[-1]
+        size = last.size - len(reopened) + sum(chunk.length for chunk in appended)
+        grown = FileEntry(last.name, size, last.chunks + len(rows) - len(manifest.rows))
+        longer = Manifest(manifest.settings, manifest.records_tag, (*manifest.files[:-1], grown), rows)
+        return _publish(store, base.name, longer, sink, base.version)
 
-    A dataset that does not exist yet is made. When another put is faster, the append starts again on its version.
-    """
-    target = _target(name)
-    while True:
-        if not store.versions(target):
-            return put(store, files, name, compress=compress, progress=progress)
-        base = store.resolve(target)
-        manifest = store.manifest(str(base))
-        records = records_of(manifest.records_tag)
-        with store.writing(), PackWriter(store.packs, store.temporary, compress) as writer:
-            sink = Sink(store.index(), writer, progress)
-            keep, reopened = _reopen_last_chunk(store, manifest)
-            contents = _contents(reopened, files)
-            appended = [
-                _take_view(chunk, view, sink) for chunk, view in Splitter(manifest.settings, records).split(contents)
-            ]
-            writer.finish()
-            rows = np.concatenate([manifest.rows[:keep], rows_of(appended)])
-            last = manifest.files[-1]
-            size = last.size - len(reopened) + sum(chunk.length for chunk in appended)
-            grown = FileEntry(last.name, size, last.chunks + len(rows) - len(manifest.rows))
-            version = store.publish(
-                target,
-                Manifest(manifest.settings, manifest.records_tag, (*manifest.files[:-1], grown), rows),
-                after=base.version,
-            )
-        if version is not None:
-            return PutReport(
-                version, int(rows["length"].sum(dtype=np.int64)), len(rows), sink.new_bytes, sink.new_chunks
-            )
+
+def _publish(store: DatasetStore, target: str, manifest: Manifest, sink: Sink, after: int | None) -> PutReport | None:
+    version = store.publish(target, manifest, after)
+    if version is None:
+        return None
+    return PutReport(version, manifest.size, len(manifest.rows), sink.new_bytes, sink.new_chunks)
 
 
 def _target(name: str) -> str:
@@ -150,35 +186,20 @@ def _target(name: str) -> str:
 
 def take_file(file: InputFile, settings: ChunkSettings, records: RecordFormat, known: Rows | None, sink: Sink) -> Rows:
     """Chunk one file, hand its chunks to the sink, and give its rows."""
-    if not file.seekable:
-        with open_content(file) as read_into:
-            return rows_of(
-                _take_view(chunk, view, sink) for chunk, view in Splitter(settings, records).split(read_into)
-            )
     chunks = []
-    for chunk in chunk_file(file, settings, records, known):
-        sink.take(chunk, _reader(file.path, chunk))
+    for chunk, view in chunks_and_bytes(file, settings, records, known):
+        sink.take(chunk, partial(_read_again, file.path, chunk) if view is None else view.tobytes)
         chunks.append(chunk)
     return rows_of(chunks)
 
 
-def _take_view(chunk: Chunk, view: memoryview, sink: Sink) -> Chunk:
-    data = bytes(view)
-    sink.take(chunk, lambda: data)
-    return chunk
-
-
-def _reader(path: Path, chunk: Chunk) -> Callable[[], bytes]:
-    """Read a chunk's bytes again; what was found and what is stored must be the same."""
-
-    def read() -> bytes:
-        with path.open("rb", buffering=0) as file:
-            data = os.pread(file.fileno(), chunk.length, chunk.offset)
-        if xxhash.xxh3_128_digest(data) != chunk.id:
-            raise FileChangedWhileRead(str(path))
-        return data
-
-    return read
+def _read_again(path: Path, chunk: Chunk) -> bytes:
+    """Read a chunk that another process found; what was found and what is stored must be the same."""
+    with readable(path), path.open("rb", buffering=0) as file:
+        data = os.pread(file.fileno(), chunk.length, chunk.offset)
+    if xxhash.xxh3_128_digest(data) != chunk.id:
+        raise FileChangedWhileRead(str(path))
+    return data
 
 
 def _reopen_last_chunk(store: DatasetStore, manifest: Manifest) -> tuple[int, bytes]:
@@ -190,30 +211,31 @@ def _reopen_last_chunk(store: DatasetStore, manifest: Manifest) -> tuple[int, by
     return keep, read_chunk(where)
 
 
-def _contents(first: bytes, files: Iterable[InputFile]) -> ReadInto:
+@contextmanager
+def _concatenated(first: bytes, files: Iterable[InputFile]) -> Iterator[ReadInto]:
     """One stream of some bytes and then the content of every file."""
+    with closing(_pieces(first, files)) as pieces:
+        rest = memoryview(b"")
 
-    def pieces() -> Iterator[memoryview]:
-        yield memoryview(first)
-        buffer = memoryview(bytearray(1 << 20))
-        for file in files:
-            with open_content(file) as read_into:
-                while size := read_into(buffer):
-                    yield buffer[:size]
+        def read_into(target: memoryview) -> int:
+            nonlocal rest
+            while not rest:
+                following = next(pieces, None)
+                if following is None:
+                    return 0
+                rest = following
+            size = min(len(rest), len(target))
+            target[:size] = rest[:size]
+            rest = rest[size:]
+            return size
 
-    source = pieces()
-    rest = memoryview(b"")
+        yield read_into
 
-    def read_into(target: memoryview) -> int:
-        nonlocal rest
-        while not rest:
-            following = next(source, None)
-            if following is None:
-                return 0
-            rest = following
-        size = min(len(rest), len(target))
-        target[:size] = rest[:size]
-        rest = rest[size:]
-        return size
 
-    return read_into
+def _pieces(first: bytes, files: Iterable[InputFile]) -> Generator[memoryview, None, None]:
+    yield memoryview(first)
+    buffer = memoryview(bytearray(1 << 20))
+    for file in files:
+        with unchanging(file), open_content(file) as read_into:
+            while size := read_into(buffer):
+                yield buffer[:size]

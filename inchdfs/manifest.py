@@ -28,7 +28,8 @@ from incoop.errors import BadCall
 FORMAT_VERSION = 1
 
 _MAGIC = b"INCOOPMF"
-_HEAD = struct.Struct("<8sIIQ16s")  # magic, format, header bytes, rows, checksum of all that follows
+_HEAD = struct.Struct("<8sIIQ")  # magic, format, header bytes, rows; a checksum of everything else follows
+_CHECKSUM_SIZE = 16
 _BUILT_IN = {
     f.__name__: f for f in (formats.Lines, formats.FixedLength, formats.Delimited, formats.WholeFile, formats.Csv)
 }
@@ -102,21 +103,23 @@ class Manifest:
             },
             separators=(",", ":"),
         ).encode()
+        head = _HEAD.pack(_MAGIC, FORMAT_VERSION, len(header), len(self.rows))
         body = header + np.ascontiguousarray(self.rows).tobytes()
-        return _HEAD.pack(_MAGIC, FORMAT_VERSION, len(header), len(self.rows), xxhash.xxh3_128_digest(body)) + body
+        return head + xxhash.xxh3_128_digest(head + body) + body
 
     @classmethod
     def from_bytes(cls, data: bytes, where: str) -> Manifest:
         """Read a manifest; `where` is named when it cannot be read."""
-        if len(data) < _HEAD.size or not data.startswith(_MAGIC):
+        start = _HEAD.size + _CHECKSUM_SIZE
+        if len(data) < start or not data.startswith(_MAGIC):
             raise StoreDamaged(where, "not a manifest")
-        _, version, header_size, row_count, checksum = _HEAD.unpack_from(data)
+        head, checksum, body = data[: _HEAD.size], data[_HEAD.size : start], data[start:]
+        _, version, header_size, row_count = _HEAD.unpack(head)
         if version > FORMAT_VERSION:
             raise StoreTooNew(where, version, FORMAT_VERSION)
-        body = memoryview(data)[_HEAD.size :]
-        if xxhash.xxh3_128_digest(body) != checksum:
+        if xxhash.xxh3_128_digest(head + body) != checksum:
             raise StoreDamaged(where, "the manifest is cut short or altered")
-        header = json.loads(bytes(body[:header_size]))
+        header = json.loads(body[:header_size])
         return cls(
             settings=ChunkSettings(**header["settings"]),
             records_tag=header["records"],

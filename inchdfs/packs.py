@@ -7,10 +7,12 @@ be read stands for data that can be. A chunk read from a pack is checked against
 from __future__ import annotations
 
 import errno
+import logging
 import os
 import queue
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -21,7 +23,9 @@ import numpy.typing as npt
 import xxhash
 import zstandard
 
-from inchdfs.errors import FileChangedWhileRead, InputUnreadable, StoreDamaged, StoreFull
+from inchdfs.errors import FileChangedWhileRead, InputUnreadable, StoreDamaged, StoreFull, StoreUnusable
+
+log = logging.getLogger("inchdfs")
 
 #: One row a stored chunk.
 PACK_ROW = np.dtype(
@@ -33,8 +37,14 @@ PACK_ROW = np.dtype(
     ]
 )
 
-#: Chunks waiting to be written: enough to keep the disk busy while the next cut is searched.
-_QUEUED = 32
+#: Small chunks are written together, this many bytes at a time.
+_BATCH_BYTES = 1 << 20
+
+#: Batches waiting to be written: enough to keep the disk busy while the next cut is searched.
+_QUEUED_BATCHES = 8
+
+#: A batch larger than this (a very long record) is written before the caller goes on, so that few are in memory.
+_LARGE_BATCH = 32 << 20
 
 #: zstd's fast level: about a third of the size for text at several hundred MB/s.
 _ZSTD_LEVEL = 1
@@ -57,22 +67,40 @@ class Location:
 def read_chunk(where: Location) -> bytes:
     """Read, decompress and verify one chunk."""
     try:
-        with Path(where.path).open("rb", buffering=0) as file:
-            data = os.pread(file.fileno(), where.stored, where.offset)
+        data = _read(where)
+    except FileNotFoundError:
+        if not where.kept:
+            raise InputUnreadable(where.path, "the file is gone") from None
+        data = _read_moved(where)
     except OSError as error:
         if where.kept:
             raise StoreDamaged(where.path, error.strerror or str(error)) from error
         raise InputUnreadable(where.path, error.strerror or str(error)) from error
-    if where.stored != where.length:
-        try:
-            data = zstandard.ZstdDecompressor().decompress(data, max_output_size=where.length)
-        except zstandard.ZstdError as error:
-            raise StoreDamaged(where.path, f"chunk {where.id.hex()} does not decompress ({error})") from error
     if xxhash.xxh3_128_digest(data) != where.id:
         if not where.kept:
             raise FileChangedWhileRead(where.path)
         raise StoreDamaged(where.path, f"chunk {where.id.hex()} at {where.offset} is not what was stored")
     return data
+
+
+def _read(where: Location) -> bytes:
+    with Path(where.path).open("rb", buffering=0) as file:
+        data = os.pread(file.fileno(), where.stored, where.offset)
+    if where.stored == where.length:
+        return data
+    try:
+        return zstandard.ZstdDecompressor().decompress(data, max_output_size=where.length)
+    except (zstandard.ZstdError, MemoryError) as error:  # MemoryError: the size inside is damaged
+        raise StoreDamaged(where.path, f"chunk {where.id.hex()} does not decompress ({error})") from error
+
+
+def _read_moved(where: Location) -> bytes:
+    """A collection wrote the pack anew since the chunk was located: look where it is now."""
+    (now,) = PackIndex.load(Path(where.path).parent).locate(np.array([where.id], "V16"))
+    try:
+        return _read(now)
+    except OSError as error:
+        raise StoreDamaged(now.path, error.strerror or str(error)) from error
 
 
 class PackIndex:
@@ -89,9 +117,17 @@ class PackIndex:
 
     @classmethod
     def load(cls, packs: Path) -> PackIndex:
-        """Read the index of every whole pack."""
-        names = sorted(path.stem for path in packs.glob("*.index"))
-        return cls(packs, names, [_read_index(packs / f"{name}.index") for name in names])
+        """Read the index of every whole pack. A damaged one is left out: its chunks count as lost."""
+        tables = {}
+        with using_store(packs):
+            for path in sorted(packs.glob("*.index")):
+                try:
+                    tables[path.stem] = _read_index(path)
+                except StoreDamaged as damage:
+                    log.warning("%s", damage)
+                except FileNotFoundError:  # a collection wrote the pack anew: start again
+                    return cls.load(packs)
+        return cls(packs, list(tables), list(tables.values()))
 
     def find(self, ids: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
         """The row of each id, -1 where it is not stored."""
@@ -100,6 +136,10 @@ class PackIndex:
         wanted = sortable(ids)
         at = np.minimum(np.searchsorted(self._sorted, wanted), len(self._sorted) - 1)
         return np.where(self._sorted[at] == wanted, self._order[at], -1)
+
+    def holds(self, id_: bytes) -> bool:
+        """Whether a chunk is stored."""
+        return bool(self.find(np.array([id_], "V16"))[0] >= 0)
 
     def locate(self, ids: npt.NDArray[Any]) -> list[Location]:
         """Where each chunk's bytes are; a chunk that is not stored is damage."""
@@ -146,8 +186,13 @@ class PackWriter:
         self._compressor = zstandard.ZstdCompressor(level=_ZSTD_LEVEL) if compress else None
         self._path = temporary / f"{os.getpid()}-{os.urandom(6).hex()}.pack"
         self._rows: list[tuple[bytes, int, int, int]] = []
-        self._waiting: queue.Queue[tuple[bytes, Callable[[], bytes]] | None] = queue.Queue(_QUEUED)
+        self._size = 0
+        self._batch: list[tuple[bytes, bytes]] = []
+        self._batch_bytes = 0
+        self._waiting: queue.Queue[list[tuple[bytes, bytes]] | None] = queue.Queue(_QUEUED_BATCHES)
         self._failed: BaseException | None = None
+        with using_store(packs):
+            self._file = self._path.open("wb", buffering=0)
         self._thread = threading.Thread(target=self._write_all, name="incoop-pack-writer", daemon=True)
         self._thread.start()
 
@@ -159,56 +204,83 @@ class PackWriter:
             self._failed = self._failed or error or RuntimeError("the pack was not finished")
             self._waiting.put(None)
             self._thread.join()
+        self._file.close()
         self._path.unlink(missing_ok=True)
 
-    def add(self, id_: bytes, read: Callable[[], bytes]) -> None:
-        """Queue a chunk; `read` is called on the writing thread."""
-        self._waiting.put((id_, read))
-        self._raise_if_failed()
+    def add(self, id_: bytes, data: bytes) -> None:
+        """Queue a chunk."""
+        self._batch.append((id_, data))
+        self._batch_bytes += len(data)
+        if self._batch_bytes >= _BATCH_BYTES:
+            self._queue_batch()
 
     def finish(self) -> None:
         """Wait until everything is on disk, then give the pack and its index their names."""
+        self._queue_batch()
         self._waiting.put(None)
         self._thread.join()
-        self._raise_if_failed()
+        if self._failed is not None:
+            raise self._failed
         if self._rows:
-            with on_full_disk(self._packs):
+            with using_store(self._packs):
                 publish_pack(self._packs, self._path, np.array(self._rows, dtype=PACK_ROW))
 
-    def _raise_if_failed(self) -> None:
+    def _queue_batch(self) -> None:
+        if self._batch:
+            self._waiting.put(self._batch)
+        if self._batch_bytes > _LARGE_BATCH:
+            self._waiting.join()
+        self._batch, self._batch_bytes = [], 0
         if self._failed is not None:
             raise self._failed
 
     def _write_all(self) -> None:
-        try:
-            with on_full_disk(self._packs), self._path.open("wb", buffering=0) as file:
-                while (item := self._waiting.get()) is not None:
-                    if self._failed is None:
-                        self._write_one(file.fileno(), *item)
+        """Take batches until None comes; after a failure too, so that a caller that waits goes on and sees it."""
+        batch: list[tuple[bytes, bytes]] | None = []
+        while batch is not None:
+            batch = self._waiting.get()
+            try:
                 if self._failed is None:
-                    os.fsync(file.fileno())
-        except BaseException as error:
-            self._failed = error
-            while self._waiting.get() is not None:  # let a caller that waits in add() see the failure
-                pass
+                    with using_store(self._packs):
+                        self._write(batch)
+            except BaseException as error:
+                self._failed = error
+            finally:
+                self._waiting.task_done()
 
-    def _write_one(self, fd: int, id_: bytes, read: Callable[[], bytes]) -> None:
-        data = read()
-        stored = data
-        if self._compressor is not None and len(small := self._compressor.compress(data)) < len(data):
-            stored = small
-        offset = self._rows[-1][1] + self._rows[-1][2] if self._rows else 0
-        write_fully(fd, stored)
-        self._rows.append((id_, offset, len(stored), len(data)))
+    def _write(self, batch: list[tuple[bytes, bytes]] | None) -> None:
+        fd = self._file.fileno()
+        if batch is None:
+            os.fsync(fd)
+            return
+        pieces = []
+        start = self._size
+        for id_, data in batch:
+            stored = data
+            if self._compressor is not None and len(small := self._compressor.compress(data)) < len(data):
+                stored = small
+            self._rows.append((id_, self._size, len(stored), len(data)))
+            self._size += len(stored)
+            pieces.append(stored)
+        write_fully(fd, pieces[0] if len(pieces) == 1 else b"".join(pieces))
+        start_writing_back(fd, start, self._size - start)
 
 
 def publish_pack(packs: Path, written: Path, rows: npt.NDArray[Any]) -> str:
     """Move a whole pack and its index to their names; return the name, which follows from the chunks inside."""
-    name = xxhash.xxh3_128_hexdigest(rows.tobytes())
-    written.rename(packs / f"{name}.pack")
     index = rows.tobytes()
-    write_atomically(packs / f"{name}.index", [index, xxhash.xxh3_128_digest(index)])
+    name = xxhash.xxh3_128_hexdigest(index)
+    with written_aside(packs / f"{name}.index", [index, xxhash.xxh3_128_digest(index)]) as index_file:
+        written.rename(packs / f"{name}.pack")
+        index_file.rename(packs / f"{name}.index")
+    sync_folder(packs)
     return name
+
+
+def start_writing_back(fd: int, offset: int, size: int) -> None:
+    """Ask the system to begin writing to disk now, so that the fsync at the end waits for little."""
+    if hasattr(os, "posix_fadvise"):  # on Linux this advice starts the writing of dirty pages
+        os.posix_fadvise(fd, offset, size, os.POSIX_FADV_DONTNEED)
 
 
 def write_fully(fd: int, data: bytes | memoryview) -> None:
@@ -220,26 +292,40 @@ def write_fully(fd: int, data: bytes | memoryview) -> None:
 
 def write_atomically(path: Path, parts: Iterable[bytes]) -> None:
     """Write a file under a temporary name, bring it to disk, then give it its name."""
+    with written_aside(path, parts) as temporary:
+        temporary.rename(path)
+
+
+@contextmanager
+def written_aside(path: Path, parts: Iterable[bytes]) -> Iterator[Path]:
+    """Write what `path` shall hold to a file next to it, whole and on disk; the file is gone afterwards."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}-{os.urandom(4).hex()}")
     try:
         with temporary.open("wb") as file:
             file.writelines(parts)
             file.flush()
             os.fsync(file.fileno())
-        temporary.rename(path)
+        yield temporary
     finally:
         temporary.unlink(missing_ok=True)
 
 
-class on_full_disk:  # noqa: N801 - used as a statement, like contextlib.suppress
-    """Turn 'no space left', a quota and a file-size limit into StoreFull."""
+def sync_folder(folder: Path) -> None:
+    """Bring new names in a folder to disk."""
+    fd = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
 
-    def __init__(self, where: Path) -> None:
-        self._where = where
 
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
-        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-            raise StoreFull(str(self._where), error.strerror or str(error)) from error
+@contextmanager
+def using_store(where: Path) -> Iterator[None]:
+    """Turn what the operating system refuses into an error that names the store and says what to do."""
+    try:
+        yield
+    except OSError as error:
+        why = error.strerror or str(error)
+        if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+            raise StoreFull(str(where), why) from error
+        raise StoreUnusable(str(where), why) from error

@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from inchdfs.chunk_table import ROW, Chunk, Rows, chunks_of, rows_of
+from inchdfs.errors import SegmentProcessEnded
 from inchdfs.records import FixedLength, RecordFormat
 from inchdfs.settings import ChunkSettings
 from inchdfs.splitter import Splitter
@@ -121,6 +122,7 @@ class LocalProcesses:
 
     def __init__(self, count: int | None = None) -> None:
         self.count = count or os.cpu_count() or 1
+        self._started: list[subprocess.Popen[bytes]] = []
         self._idle: list[subprocess.Popen[bytes]] = []
         self._lock = threading.Lock()
         self._threads: ThreadPoolExecutor | None = None
@@ -129,12 +131,14 @@ class LocalProcesses:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
-        if self._threads is not None:
-            self._threads.shutdown(wait=error is None, cancel_futures=True)
         with self._lock:
-            for process in self._idle:
-                process.communicate()  # closes its input, on which it ends
-            self._idle.clear()
+            if error is not None:
+                for process in self._started:
+                    process.kill()
+        if self._threads is not None:
+            self._threads.shutdown(cancel_futures=True)
+        for process in self._started:
+            process.communicate()  # closes its input, on which it ends
 
     def __call__(self, segments: list[Segment]) -> Iterable[SegmentCuts]:
         if self._threads is None:
@@ -143,14 +147,14 @@ class LocalProcesses:
 
     def _run(self, segment: Segment) -> SegmentCuts:
         with self._lock:
-            process = self._idle.pop() if self._idle else None
-        process = process or _start_process()
+            process = self._idle.pop() if self._idle else _start_process()
+            if process not in self._started:
+                self._started.append(process)
         try:
             answer = _exchange(process, segment)
-        except BaseException:
+        except (OSError, EOFError):  # the process ended: by lack of memory, say, or because we are leaving
             process.kill()
-            process.communicate()
-            raise
+            raise SegmentProcessEnded(segment.path) from None
         with self._lock:
             self._idle.append(process)
         if isinstance(answer, BaseException):
@@ -178,10 +182,10 @@ def _exchange(process: subprocess.Popen[bytes], segment: Segment) -> Any:
 
 
 def _dumps(segment: Segment, stream: Any) -> None:
-    if type(segment.records).__module__ == "__main__":
-        # A format defined in the user's script: only cloudpickle can carry its class to another process.
+    if type(segment.records).__module__ == RecordFormat.__module__:
+        pickle.dump(segment, stream)
+    else:
+        # A format that the user defined, perhaps in a script: only cloudpickle carries its class along.
         from pyspark import cloudpickle
 
         stream.write(cloudpickle.dumps(segment))  # type: ignore[no-untyped-call]
-    else:
-        pickle.dump(segment, stream)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import sys
 
@@ -13,15 +14,16 @@ def main() -> None:
     requests, answers = sys.stdin.buffer, sys.stdout.buffer
     while True:
         try:
-            segment = pickle.load(requests)
+            answer: object = search_segment(pickle.load(requests))
         except EOFError:
             return
-        try:
-            answer: object = search_segment(segment)
         except Exception as error:
             answer = error
-        pickle.dump(answer, answers)
-        answers.flush()
+        try:
+            pickle.dump(answer, answers)
+            answers.flush()
+        except BrokenPipeError:  # the process that asked is gone
+            os._exit(0)
 
 
 if __name__ == "__main__":

@@ -5,19 +5,25 @@ from __future__ import annotations
 import bz2
 import gzip
 import os
+import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from glob import glob, has_magic  # Path.glob takes no absolute pattern
 from pathlib import Path
+from typing import BinaryIO
 
 import zstandard
 
-from inchdfs.errors import InputNotFound, InputUnreadable
+from inchdfs.errors import FileChangedWhileRead, InputNotFound, InputUnreadable
+from inchdfs.manifest import Stamp
 from inchdfs.splitter import ReadInto
 
 #: Endings of files whose decompressed content is chunked.
 COMPRESSED = (".gz", ".bz2", ".zst")
+
+#: Compressed bytes handed to zstd at once: small, because a few bytes may stand for gigabytes.
+_ZSTD_PIECE = 16 << 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +47,7 @@ class InputFile:
 def expand(inputs: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> list[InputFile]:
     """List the files that paths, globs and folders stand for, sorted within each.
 
-    As in Hadoop, files in a folder whose name begins with `_` or `.` are not input.
+    As in Hadoop, what a folder or a glob finds with a name that begins with `_` or `.` is not input.
     """
     named = [inputs] if isinstance(inputs, str | os.PathLike) else list(inputs)
     return [file for one in named for file in _expand_one(os.fspath(one))]
@@ -50,11 +56,10 @@ def expand(inputs: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) ->
 def _expand_one(named: str) -> list[InputFile]:
     path = Path(named)
     # A file whose name holds `*` or `[` is that file; only what does not exist is taken for a pattern.
-    paths = (
-        [Path(found) for found in sorted(glob(named, recursive=True))]
-        if has_magic(named) and not path.exists()
-        else [path]
-    )
+    if has_magic(named) and not path.exists():
+        paths = [found for found in map(Path, sorted(glob(named, recursive=True))) if not _hidden(found)]
+    else:
+        paths = [path]
     if not paths:
         raise InputNotFound(named, "no file matches")
     return [file for each in paths for file in _files_at(each)]
@@ -62,7 +67,7 @@ def _expand_one(named: str) -> list[InputFile]:
 
 def _files_at(path: Path) -> list[InputFile]:
     if path.is_dir():
-        found = [InputFile(file, file.relative_to(path).as_posix()) for file in sorted(_walk(path))]
+        found = [InputFile(file, file.relative_to(path).as_posix()) for file in sorted(_walk(path, frozenset()))]
         if not found:
             raise InputNotFound(str(path), "the folder holds no input file")
         return found
@@ -71,18 +76,35 @@ def _files_at(path: Path) -> list[InputFile]:
     return [InputFile(path, path.name)]
 
 
-def _walk(folder: Path) -> Iterator[Path]:
+def _walk(folder: Path, above: frozenset[Path]) -> Iterator[Path]:
+    """The files below a folder; a link back to a folder that is being walked is passed over."""
+    real = folder.resolve()
+    if real in above:
+        return
     try:
         entries = list(folder.iterdir())
     except OSError as error:
         raise InputUnreadable(str(folder), error.strerror or str(error)) from error
     for entry in entries:
-        if entry.name.startswith(("_", ".")):
+        if _hidden(entry):
             continue
         if entry.is_dir():
-            yield from _walk(entry)
-        else:
+            yield from _walk(entry, above | {real})
+        elif entry.is_file() or not entry.exists():  # a link to nothing is missed later; pipes and sockets are no data
             yield entry
+
+
+def _hidden(path: Path) -> bool:
+    return path.name.startswith(("_", "."))
+
+
+def total_size(files: Sequence[InputFile]) -> int:
+    """Bytes of all files as they lie on disk."""
+    total = 0
+    for file in files:
+        with readable(file.path):
+            total += file.path.stat().st_size
+    return total
 
 
 @contextmanager
@@ -96,11 +118,8 @@ def open_content(file: InputFile) -> Iterator[ReadInto]:
             with bz2.open(file.path, "rb") as unzipped_bz2:
                 yield unzipped_bz2.readinto
         elif file.path.suffix == ".zst":
-            with (
-                file.path.open("rb") as raw,
-                zstandard.ZstdDecompressor().stream_reader(raw, read_across_frames=True) as unzipped_zst,
-            ):
-                yield unzipped_zst.readinto
+            with file.path.open("rb", buffering=1 << 20) as raw:
+                yield _ZstdFrames(raw).read_into
         else:
             with file.path.open("rb", buffering=0) as plain:
                 yield plain.readinto
@@ -113,5 +132,41 @@ def readable(path: Path) -> Iterator[None]:
         yield
     except FileNotFoundError as error:
         raise InputNotFound(str(path), "no such file or folder") from error
-    except (OSError, EOFError, zstandard.ZstdError) as error:
+    except (OSError, EOFError, zlib.error, zstandard.ZstdError) as error:
         raise InputUnreadable(str(path), getattr(error, "strerror", None) or str(error)) from error
+
+
+@contextmanager
+def unchanging(file: InputFile) -> Iterator[int]:
+    """Give the file's size; raise at the end when the file moved meanwhile. A pipe always moves, and is read once."""
+    with readable(file.path):
+        before = Stamp.of(file.path)
+        yield before.size
+        if file.path.is_file() and Stamp.of(file.path) != before:
+            raise FileChangedWhileRead(str(file.path))
+
+
+class _ZstdFrames:
+    """Reads frame after frame. zstandard's own stream reader takes a file that was cut short for a whole one."""
+
+    def __init__(self, raw: BinaryIO) -> None:
+        self._raw = raw
+        self._frame: zstandard.ZstdDecompressionObj | None = None
+        self._input = b""
+        self._ready = memoryview(b"")
+
+    def read_into(self, target: memoryview) -> int:
+        while not self._ready:
+            self._input = self._input or self._raw.read(_ZSTD_PIECE)
+            if not self._input:
+                if self._frame is not None:
+                    raise EOFError("the file ends inside a zstd frame")
+                return 0
+            self._frame = self._frame or zstandard.ZstdDecompressor().decompressobj()
+            self._ready, self._input = memoryview(self._frame.decompress(self._input)), b""
+            if self._frame.eof:
+                self._input, self._frame = self._frame.unused_data, None
+        size = min(len(target), len(self._ready))
+        target[:size] = self._ready[:size]
+        self._ready = self._ready[size:]
+        return size

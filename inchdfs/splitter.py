@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from inchdfs.chunk_table import Chunk, describe
+from inchdfs.errors import RecordTooLong
 from inchdfs.records import Buffer, Lines, RecordFormat
 from inchdfs.rolling_hash import MarkerFinder, marker_finder
 from inchdfs.settings import ChunkSettings
@@ -18,8 +19,14 @@ from inchdfs.settings import ChunkSettings
 #: Reads into the given memory, returns how many bytes; 0 at the end. `file.readinto` is one.
 ReadInto = Callable[[memoryview], int]
 
-#: The buffer holds this many maximum-size chunks, so that sliding it copies a quarter of what it reads at most.
+#: The buffer holds this many maximum-size chunks, so that sliding it copies a third of what it reads at most.
 _BUFFERED_CHUNKS = 4
+
+#: Read beyond what the next cut needs, so that small chunks do not cost a system call each.
+_READ_AHEAD = 256 << 10
+
+#: The most that Linux reads or writes in one call. A longer record cannot be a chunk.
+_LARGEST_CHUNK = 0x7FFFF000
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,37 +72,48 @@ def next_cut(
 
 
 class Splitter:
-    """Cuts streams with one setting; holds the marker finder between streams."""
+    """Cuts streams with one setting; holds the marker finder and a buffer between streams."""
 
-    def __init__(self, settings: ChunkSettings, records: RecordFormat | None = None) -> None:
+    def __init__(
+        self, settings: ChunkSettings, records: RecordFormat | None = None, finder: MarkerFinder | None = None
+    ) -> None:
         self.settings = settings
         self.records = records if records is not None else Lines()
-        self._finder = marker_finder(settings)
+        self._finder = finder if finder is not None else marker_finder(settings)
+        self._spare: bytearray | None = None
 
     def split(self, read_into: ReadInto, offset: int = 0) -> Iterator[tuple[Chunk, memoryview]]:
         """Give each chunk with its bytes, which are valid until the next chunk is asked for.
 
         `offset` is where the stream stands in its file, and must be where a chunk begins.
         """
-        data = bytearray(self.settings.maximum * _BUFFERED_CHUNKS)
-        start = end = 0
-        at_end = False
-        while True:
-            # One byte beyond the maximum tells a record that ends there from an input that does.
-            if not at_end and end - start <= self.settings.maximum:
-                data, start, end, at_end = _slide_and_fill(data, start, end, read_into)
-            if start == end:
-                return
-            cut = next_cut(data, start, end, at_end, self._finder, self.settings, self.records)
-            while cut is None:
-                # A record longer than the buffer: grow until it ends.
-                data = _grown(data)
-                data, start, end, at_end = _slide_and_fill(data, start, end, read_into)
-                cut = next_cut(data, start, end, at_end, self._finder, self.settings, self.records)
-            with memoryview(data)[start : cut.position] as view:
-                yield describe(view, offset, cut.closed), view
-            offset += cut.position - start
-            start = cut.position
+        buffered = _Buffered(read_into, self._spare or bytearray(self.settings.maximum * _BUFFERED_CHUNKS))
+        self._spare = None
+        try:
+            while True:
+                # One byte beyond the maximum tells a record that ends there from an input that does.
+                buffered.fill(self.settings.maximum + 1)
+                if buffered.start == buffered.end:
+                    return
+                while (cut := self._next_cut(buffered)) is None:
+                    buffered.fill(2 * (buffered.end - buffered.start))  # a long record: go on until it ends
+                with memoryview(buffered.data)[buffered.start : cut.position] as view:
+                    yield describe(view, offset, cut.closed), view
+                offset += cut.position - buffered.start
+                buffered.start = cut.position
+        finally:
+            self._spare = buffered.data
+
+    def _next_cut(self, buffered: _Buffered) -> Cut | None:
+        return next_cut(
+            buffered.data,
+            buffered.start,
+            buffered.end,
+            buffered.at_end,
+            self._finder,
+            self.settings,
+            self.records,
+        )
 
     def split_bytes(self, content: bytes) -> list[Chunk]:
         """Cut bytes that are already in memory.
@@ -117,20 +135,36 @@ class Splitter:
         return [chunk for chunk, _ in self.split(read_into)]
 
 
-def _grown(data: bytearray) -> bytearray:
-    larger = bytearray(len(data) * 2)
-    larger[: len(data)] = data
-    return larger
+class _Buffered:
+    """A stream of which `data[start:end]` is in memory."""
 
+    def __init__(self, read_into: ReadInto, data: bytearray) -> None:
+        self._read_into = read_into
+        self.data = data
+        self.start = self.end = 0
+        self.at_end = False
 
-def _slide_and_fill(data: bytearray, start: int, end: int, read_into: ReadInto) -> tuple[bytearray, int, int, bool]:
-    """Move what is left to the front, then read until the buffer is full or the input ends."""
-    left = end - start
-    with memoryview(data) as view:
-        view[:left] = view[start:end]
-        while left < len(data):
-            got = read_into(view[left:])
-            if not got:
-                return data, 0, left, True
-            left += got
-    return data, 0, left, False
+    def fill(self, needed: int) -> None:
+        """Read until `needed` bytes are there, or the input ends."""
+        if self.at_end or self.end - self.start >= needed:
+            return
+        if self.start + needed > len(self.data):
+            self._make_room(needed)
+        stop = min(len(self.data), self.start + needed + _READ_AHEAD)
+        with memoryview(self.data) as view:
+            while self.end < stop:
+                got = self._read_into(view[self.end : stop])
+                if not got:
+                    self.at_end = True
+                    return
+                self.end += got
+
+    def _make_room(self, needed: int) -> None:
+        """Move what is left to the front, of a larger buffer if it must be."""
+        if needed > _LARGEST_CHUNK:
+            raise RecordTooLong(_LARGEST_CHUNK)
+        left = self.end - self.start
+        into = self.data if needed <= len(self.data) else bytearray(needed)
+        with memoryview(into) as target, memoryview(self.data) as source:
+            target[:left] = source[self.start : self.end]
+        self.data, self.start, self.end = into, 0, left

@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from inchdfs.packs import on_full_disk
-from inchdfs.sources import InputFile
+from inchdfs.packs import using_store
+from inchdfs.sources import InputFile, readable
+from incoop.errors import BadCall
 
 
 @contextmanager
 def spooled(folder: Path | None = None) -> Iterator[InputFile]:
     """Copy standard input to a temporary file, which is gone afterwards."""
-    with tempfile.NamedTemporaryFile(dir=folder, prefix="stdin-") as file, on_full_disk(Path(file.name).parent):
-        shutil.copyfileobj(sys.stdin.buffer, file, 1 << 20)
-        file.flush()
+    if sys.stdin is None:
+        raise BadCall("standard input is closed; redirect something to it, or name a file.")
+    with tempfile.NamedTemporaryFile(dir=folder, prefix="stdin-") as file:
+        while True:
+            with readable(Path("standard input")):
+                piece = sys.stdin.buffer.read(1 << 20)
+            if not piece:
+                break
+            with using_store(Path(file.name).parent):
+                file.write(piece)
+        with using_store(Path(file.name).parent):
+            file.flush()
         yield InputFile(Path(file.name), "stdin")

@@ -25,9 +25,9 @@ from pathlib import Path
 
 from inchdfs.errors import BadDatasetName, DatasetNotFound, StoreBusy, StoreDamaged, StoreTooNew
 from inchdfs.manifest import FORMAT_VERSION, Manifest
-from inchdfs.packs import PackIndex, on_full_disk, write_atomically
+from inchdfs.packs import PackIndex, sync_folder, using_store, write_atomically, written_aside
 
-_NAME = re.compile(r"[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+)*")
+_NAME_PART = re.compile(r"(?!\.{1,2}$)[A-Za-z0-9._-]{1,200}(?<!\.manifest)")
 _MANIFEST = re.compile(r"(\d{6,})\.manifest")
 
 
@@ -46,8 +46,8 @@ class VersionName:
     @classmethod
     def parse(cls, text: str) -> VersionName:
         name, at, version = text.removeprefix("inchdfs:/").partition("@")
-        parts = name.split("/")
-        if not _NAME.fullmatch(name) or "." in parts or ".." in parts or (at and not version.isdecimal()):
+        numbered = not at or (version.isascii() and version.isdecimal())
+        if not numbered or not all(_NAME_PART.fullmatch(part) for part in name.split("/")):
             raise BadDatasetName(text)
         return cls(name, int(version) if at else None)
 
@@ -74,9 +74,10 @@ class DatasetStore:
     def versions(self, name: str) -> list[int]:
         """The versions of a dataset, oldest first; empty when there is no such dataset."""
         folder = self._datasets / VersionName.parse(name).name
-        if not folder.is_dir():
-            return []
-        return sorted(int(match[1]) for path in folder.iterdir() if (match := _MANIFEST.fullmatch(path.name)))
+        with using_store(self.folder.parent):
+            if not folder.is_dir():
+                return []
+            return sorted(int(match[1]) for path in folder.iterdir() if (match := _MANIFEST.fullmatch(path.name)))
 
     def resolve(self, text: str) -> VersionName:
         """A name with its version filled in; an error says what there is instead."""
@@ -93,8 +94,14 @@ class DatasetStore:
 
     def manifest(self, text: str) -> Manifest:
         """The manifest of a version."""
-        path = self._manifest_path(self.resolve(text))
-        return Manifest.from_bytes(path.read_bytes(), str(path))
+        version = self.resolve(text)
+        path = self._manifest_path(version)
+        with using_store(self.folder.parent):
+            try:
+                content = path.read_bytes()
+            except FileNotFoundError:
+                raise DatasetNotFound(str(version), str(self.folder.parent), "no longer that version") from None
+        return Manifest.from_bytes(content, str(path))
 
     def index(self) -> PackIndex:
         """Where every stored chunk is, as of now."""
@@ -114,26 +121,30 @@ class DatasetStore:
         self.resolve(text)
         versions = self.versions(wanted.name) if wanted.version is None else [wanted.version]
         removed = [VersionName(wanted.name, version) for version in versions]
-        for each in removed:
-            self._manifest_path(each).unlink(missing_ok=True)
+        with using_store(self.folder.parent):
+            for each in removed:
+                self._manifest_path(each).unlink(missing_ok=True)
         return removed
 
     @contextmanager
     def writing(self) -> Iterator[None]:
         """Hold off collection while chunks are written that no manifest names yet."""
-        for folder in (self.folder.parent, self.folder, self.packs, self.temporary, self.inputs, self._datasets):
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with on_full_disk(self.folder):
+        with using_store(self.folder.parent):
+            for folder in (self.folder.parent, self.folder, self.packs, self.temporary, self.inputs, self._datasets):
+                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             if not (self.folder / "FORMAT").exists():
                 write_atomically(self.folder / "FORMAT", [f"{FORMAT_VERSION}\n".encode()])
-        with (self.folder / "lock").open("ab") as lock:
+            lock = (self.folder / "lock").open("ab")
+        with lock:
             fcntl.flock(lock, fcntl.LOCK_SH)
             yield
 
     @contextmanager
     def collecting(self) -> Iterator[None]:
         """Be the only process that touches the store, or raise StoreBusy."""
-        with (self.folder / "lock").open("ab") as lock:
+        with using_store(self.folder.parent):
+            lock = (self.folder / "lock").open("ab")
+        with lock:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
@@ -146,12 +157,10 @@ class DatasetStore:
         With `after`, the version must follow that one directly: None is returned when another put was faster.
         """
         folder = self._datasets / name
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         manifest.notes.setdefault("created", time.time())
-        temporary = self.temporary / f"{os.getpid()}-{os.urandom(6).hex()}.manifest"
-        with on_full_disk(self.folder):
-            write_atomically(temporary, [manifest.to_bytes()])
-        try:
+        wanted = self.temporary / f"{os.getpid()}-{os.urandom(6).hex()}.manifest"
+        with using_store(self.folder.parent), written_aside(wanted, [manifest.to_bytes()]) as temporary:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             while True:
                 newest = (self.versions(name) or [0])[-1]
                 if after is not None and newest != after:
@@ -162,26 +171,20 @@ class DatasetStore:
                     self._manifest_path(version).hardlink_to(temporary)
                 except FileExistsError:
                     continue
-                _sync_folder(folder)
+                sync_folder(folder)
                 return version
-        finally:
-            temporary.unlink(missing_ok=True)
 
     def _manifest_path(self, version: VersionName) -> Path:
         return self._datasets / version.name / f"{version.version:06d}.manifest"
 
     def _check_format(self) -> None:
         path = self.folder / "FORMAT"
-        if path.exists() and (found := int(path.read_text() or 0)) > FORMAT_VERSION:
-            raise StoreTooNew(str(self.folder), found, FORMAT_VERSION)
-
-
-def _sync_folder(folder: Path) -> None:
-    fd = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)
+        with using_store(self.folder.parent):
+            content = path.read_bytes().strip() if path.exists() else b""
+        if content and not content.isdigit():
+            raise StoreDamaged(str(path), "not a format number")
+        if int(content or 0) > FORMAT_VERSION:
+            raise StoreTooNew(str(self.folder), int(content), FORMAT_VERSION)
 
 
 def all_manifests(store: DatasetStore) -> Sequence[tuple[VersionName, Manifest]]:

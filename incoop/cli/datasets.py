@@ -12,7 +12,7 @@ import click
 
 import inchdfs
 from inchdfs.compare import shared_bytes
-from inchdfs.sources import InputFile
+from inchdfs.sources import InputFile, total_size
 from inchdfs.spool import spooled
 from incoop.cli.options import (
     chunk_size_options,
@@ -62,8 +62,7 @@ def put(
     started = time.perf_counter()
     with ExitStack() as stack:
         files = _files(sources, stack, datasets)
-        total = sum(file.path.stat().st_size for file in files)
-        progress = stack.enter_context(byte_progress(total, "put"))
+        progress = stack.enter_context(byte_progress(total_size(files), "put"))
         if append:
             done = inchdfs.append(datasets, files, name, compress=compress, progress=progress)
         else:
@@ -185,7 +184,8 @@ def diff(old: str, new: str, show_records: bool, store: Path) -> None:
     if show_records:
         for sign, records in (("-", found.removed_records), ("+", found.added_records)):
             for record in records:
-                click.echo(f"{sign} {record if isinstance(record, str) else repr(record)}")
+                text = f"{sign} {record if isinstance(record, str) else repr(record)}\n"
+                click.echo(text.encode("utf-8", "replace"), nl=False)
 
 
 @click.command()
@@ -220,8 +220,11 @@ def chunks(file: str, **options: Any) -> None:
     """
     records = record_format(options) or inchdfs.Lines()
     with ExitStack() as stack:
-        (source,) = _files((file,), stack)
-        settings = settings_from(options) or inchdfs.ChunkSettings.for_input(source.path.stat().st_size)
+        files = _files((file,), stack)
+        if len(files) > 1:
+            raise BadCall(f"{file} stands for {len(files)} files; name one of them.")
+        (source,) = files
+        settings = settings_from(options) or inchdfs.ChunkSettings.for_input(total_size([source]))
         for chunk in inchdfs.chunk_file(source, settings, records):
             click.echo(f"{chunk.offset}\t{chunk.length}\t{chunk.id.hex()}")
 
