@@ -13,12 +13,11 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
-from functools import lru_cache
 from types import CodeType
 from typing import Any
 
 from incoop.fingerprint.graph import Node, digests
-from incoop.fingerprint.instructions import Instruction, all_names, instructions
+from incoop.fingerprint.instructions import Instruction, all_names, cached_by_identity, instructions
 from incoop.fingerprint.tokens import LEAF, PAIRS, PLAIN, Token, combine, reference, str_token
 
 # Pure control flow: an edge of the graph, not a node.
@@ -40,7 +39,6 @@ LOCALS_READERS = frozenset(
 MEANINGFUL_FLAGS = 0x4 | 0x8 | 0x20 | 0x80 | 0x100 | 0x200 | 0x1 | 0x2
 
 
-@lru_cache(maxsize=8192)
 def code_digest(code: CodeType, with_docstrings: bool = False) -> bytes:
     """Return the digest of what `code` does, functions and classes inside it included.
 
@@ -56,6 +54,20 @@ def code_digest(code: CodeType, with_docstrings: bool = False) -> bytes:
         >>> code_digest(old.__code__) == code_digest(new.__code__)
         True
     """
+    return (_digest_with_docstrings if with_docstrings else _digest)(code)
+
+
+@cached_by_identity
+def _digest(code: CodeType) -> bytes:
+    return _read_code(code, False)
+
+
+@cached_by_identity
+def _digest_with_docstrings(code: CodeType) -> bytes:
+    return _read_code(code, True)
+
+
+def _read_code(code: CodeType, with_docstrings: bool) -> bytes:
     parameters = code.co_argcount + code.co_kwonlyargcount
     parameters += bool(code.co_flags & 0x4) + bool(code.co_flags & 0x8)
     # Names of other local variables are only positions, unless something may look them up.

@@ -15,8 +15,8 @@ from typing import Any
 from incoop.fingerprint.functions import compiled_token, is_importable
 from incoop.fingerprint.graph import Node
 from incoop.fingerprint.owners import owner
-from incoop.fingerprint.tokens import str_token
-from incoop.fingerprint.walk import ANNOTATIONS, DOCSTRINGS, PLACES, Walk
+from incoop.fingerprint.tokens import UNORDERED, str_token
+from incoop.fingerprint.walk import ANNOTATIONS, DOCSTRINGS, PLACES, SUBCLASSES, Walk
 
 # Set for classes made by `class` or `type()`, not for those written in C (Py_TPFLAGS_HEAPTYPE).
 HEAP_TYPE = 1 << 9
@@ -96,6 +96,12 @@ def expand_class(walk: Walk, node: Node, cls: type) -> None:
         node.tokens.append(walk.token(vars(cls).get("__doc__"), node, ("docstring", None), optional=True))
     if PLACES in walk.readable:
         node.tokens += [str_token(name), walk.token(module, node, None)]
+    if SUBCLASSES in walk.readable:
+        below = Node(node)
+        below.tag, below.mode = b"subclasses", UNORDERED
+        subclasses: list[type] = type.__subclasses__(cls)
+        below.tokens = [walk.token(sub, node, ("subclass", sub.__qualname__)) for sub in subclasses]
+        node.tokens.append(below)
 
 
 def _attributes(walk: Walk, node: Node, cls: type) -> list[Any]:

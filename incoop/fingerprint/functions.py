@@ -22,7 +22,7 @@ from incoop.fingerprint.namespaces import captured_token, outside_tokens
 from incoop.fingerprint.owners import owner
 from incoop.fingerprint.tokens import Token, reference, str_token
 from incoop.fingerprint.values import fill_pairs
-from incoop.fingerprint.walk import ANNOTATIONS, DOCSTRINGS, PLACES, Reached, Walk
+from incoop.fingerprint.walk import ANNOTATIONS, DOCSTRINGS, PLACES, SUBCLASSES, Reached, Walk
 
 # Names that let code read more of a function or class than calling it shows.
 READERS = {
@@ -31,6 +31,7 @@ READERS = {
         {"__annotations__", "get_type_hints", "get_annotations", "signature", "getfullargspec", "__annotate__"}
     ),
     PLACES: frozenset({"__qualname__", "__module__", "__code__", "getsource", "getmodule"}),
+    SUBCLASSES: frozenset({"__subclasses__"}),
 }
 
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import dis
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import wraps
 from types import CodeType
+from typing import TypeVar
 
 # Instructions without an effect of their own. NOPs stand where a line has no code, so they come and go with layout.
 SILENT = frozenset({"NOP", "EXTENDED_ARG", "CACHE"})
@@ -23,6 +24,28 @@ ATTRIBUTE_LOADS = frozenset({"LOAD_ATTR", "LOAD_METHOD"})
 _FLAG_BITS = {"LOAD_GLOBAL": 1, "LOAD_SUPER_ATTR": 2}
 if sys.version_info >= (3, 12):
     _FLAG_BITS["LOAD_ATTR"] = 1
+
+# Reading one code object takes about a millisecond; a job reaches some hundreds, and is fingerprinted again and again.
+CACHED_CODES = 4096
+
+_Result = TypeVar("_Result")
+
+
+def cached_by_identity(read: Callable[[CodeType], _Result]) -> Callable[[CodeType], _Result]:
+    """Remember a result for the same code object; equality of code objects ignores parts that matter here."""
+    known: dict[int, tuple[CodeType, _Result]] = {}
+
+    @wraps(read)
+    def cached(code: CodeType) -> _Result:
+        entry = known.get(id(code))
+        if entry is None:
+            if len(known) >= CACHED_CODES:
+                known.clear()
+            entry = known[id(code)] = (code, read(code))  # the code object is kept, so its identity stays its own
+        return entry[1]
+
+    return cached
+
 
 _HAS_NAME = frozenset(dis.hasname)
 _HAS_CONST = frozenset(dis.hasconst)
@@ -50,7 +73,7 @@ class Instruction:
         return (self.arg or 0) & ((1 << bits) - 1)
 
 
-@lru_cache(maxsize=4096)
+@cached_by_identity
 def instructions(code: CodeType) -> tuple[Instruction, ...]:
     """Return the effective instructions of `code`, in the order of their offsets.
 
@@ -77,7 +100,7 @@ def nested_codes(code: CodeType) -> Iterator[CodeType]:
     return (constant for constant in code.co_consts if isinstance(constant, CodeType))
 
 
-@lru_cache(maxsize=4096)
+@cached_by_identity
 def all_names(code: CodeType) -> frozenset[str]:
     """Return every name that `code` and the code inside it can read, and their text constants."""
     # A class body stores `__module__`, `__qualname__` and `__doc__` without reading them.

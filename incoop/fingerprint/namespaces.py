@@ -11,14 +11,16 @@ import importlib
 import importlib.util
 import sys
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from types import CellType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
+from incoop.fingerprint.files import folder_digest
 from incoop.fingerprint.graph import Node
 from incoop.fingerprint.instructions import all_names, nested_codes
 from incoop.fingerprint.owners import owner
 from incoop.fingerprint.references import CAPTURED, GLOBAL, IMPORT, Use, uses
-from incoop.fingerprint.tokens import Token, str_token
+from incoop.fingerprint.tokens import Token, reference, str_token
 from incoop.fingerprint.walk import DOCSTRINGS, PLACES, Walk
 
 # These reach every global of the function that calls them.
@@ -53,9 +55,10 @@ def outside_tokens(walk: Walk, node: Node, fn: FunctionType) -> list[Token | Nod
             tokens.append(_global_token(walk, node, fn, root, attributes))
         else:
             tokens.append(_import_token(walk, node, fn, Use(scope, root, attributes, level)))
-    if all_names(code) & IMPORTERS:
-        for name in sorted(_text_constants(code)):
-            tokens.append(_module_by_name(walk, node, name))
+    names = all_names(code)
+    if names & IMPORTERS:
+        tokens += [_module_by_name(walk, node, name) for name in sorted(set(_text_constants(code)))]
+        whole = whole or "__name__" in names  # sys.modules[__name__]
     if whole:
         tokens.append(namespace_node(walk, node, fn.__globals__))
     return tokens
@@ -87,6 +90,8 @@ def _variable(walk: Walk, parent: Node, key: Any, value: Any, label: str, name: 
         node.tag = b"variable"
         node.tokens = [walk.token(value, node, None, optional)]
         walk.label(node, label)
+    elif not optional:
+        walk.token(value, node, None)  # now it is reached by name: what could be excused before is an error
     return node
 
 
@@ -170,6 +175,10 @@ def _imported(name: str) -> ModuleType | None:
 
 
 def _module_by_name(walk: Walk, node: Node, name: str) -> Token | Node:
+    if name.endswith("."):  # the beginning of a name that is put together: any module of the package
+        package = _imported(name[:-1]) if name[:-1].isidentifier() and owner(name[:-1]).kind == "user" else None
+        folders = sorted(getattr(package, "__path__", ()))
+        return b"".join([str_token(name), *(reference(folder_digest(Path(folder))) for folder in folders)])
     if not all(part.isidentifier() for part in name.split(".")) or owner(name).kind != "user":
         return str_token(name)
     known = name in sys.modules or (importlib.util.find_spec(name.partition(".")[0]) is not None)

@@ -12,10 +12,9 @@ import dis
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from types import CodeType
 
-from incoop.fingerprint.instructions import ATTRIBUTE_LOADS, Instruction, instructions, nested_codes
+from incoop.fingerprint.instructions import ATTRIBUTE_LOADS, Instruction, cached_by_identity, instructions, nested_codes
 
 GLOBAL_LOADS = frozenset({"LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS"})
 LOCAL_LOADS = frozenset({"LOAD_FAST", "LOAD_FAST_CHECK", "LOAD_FAST_BORROW", "LOAD_FAST_AND_CLEAR"})
@@ -45,7 +44,7 @@ class Use:
     arguments: int | None = None
 
 
-@lru_cache(maxsize=8192)
+@cached_by_identity
 def uses(code: CodeType) -> tuple[Use, ...]:
     """Return what `code` loads from outside, in the order of its instructions.
 
@@ -70,10 +69,8 @@ def _scan(code: CodeType, inherited: Mapping[str, Use]) -> Iterator[Use]:
         while position < len(steps):
             position = _read(code, steps, position, stores, known, found)
     yield from found
-    captured = set(code.co_freevars) | set(code.co_cellvars)
-    visible = {name: use for name, use in known.items() if name in captured}
     for inner in nested_codes(code):
-        yield from _scan(inner, visible)
+        yield from _scan(inner, {name: known[name] for name in inner.co_freevars if name in known})
 
 
 def _read(

@@ -17,7 +17,7 @@ from incoop.fingerprint.owners import Owner, owner
 from incoop.fingerprint.tokens import LEAF, PLAIN, NotPlain, Token, plain_token, str_token
 
 #: Things that count only when some reached code can read them.
-DOCSTRINGS, ANNOTATIONS, PLACES = "docstrings", "annotations", "places"
+DOCSTRINGS, ANNOTATIONS, PLACES, SUBCLASSES = "docstrings", "annotations", "places", "subclasses"
 
 
 class Reached:
@@ -50,6 +50,8 @@ class Walk:
         self.labelled: list[Node] = []
         self._nodes: dict[Hashable, Node] = {}
         self._plain: dict[int, Token] = {}
+        #: Optional nodes that could not be hashed; reaching one by name as well makes that an error.
+        self._excused: dict[Node, CannotFingerprint] = {}
         # Identities are keys, so whatever the walk saw must live as long as the walk.
         self._alive: list[Any] = []
         self._pending: list[tuple[Node, Any]] = []
@@ -67,6 +69,8 @@ class Walk:
                 if not (self.lenient or node.optional):
                     raise
                 node.tag, node.tokens, node.mode = b"opaque", [str_token(error.what)], 0
+                if not self.lenient:
+                    self._excused[node] = error
         return root
 
     def token(self, obj: Any, parent: Node, edge: tuple[str, object] | None, optional: bool = False) -> Token | Node:
@@ -82,6 +86,10 @@ class Walk:
             except NotPlain:
                 pass
         node = self._nodes.get(id(obj))
+        if node is not None and not optional:
+            node.optional = False
+            if node in self._excused:
+                raise self._excused[node]
         if node is None:
             node = self._nodes[id(obj)] = Node(parent, edge)
             node.optional = optional

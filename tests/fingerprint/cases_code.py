@@ -173,6 +173,18 @@ DIFFERENT: dict[str, tuple[str, str]] = {
         "import importlib\ndef f(x): return importlib.import_module('text').clean(x)\n# file: text.py\n"
         "def clean(x): return x + 1",
     ),
+    "importlib by a name put together": (
+        "import importlib\ndef f(x): return importlib.import_module(f'pkg.{x}').go\n# file: pkg/__init__.py\n# file: pkg/a.py\ngo = 1",
+        "import importlib\ndef f(x): return importlib.import_module(f'pkg.{x}').go\n# file: pkg/__init__.py\n# file: pkg/a.py\ngo = 2",
+    ),
+    "the own module by its name": (
+        "import sys\ndef go(x): return 1\ndef f(x): return getattr(sys.modules[__name__], x)(x)",
+        "import sys\ndef go(x): return 2\ndef f(x): return getattr(sys.modules[__name__], x)(x)",
+    ),
+    "an exception table alone": (
+        "def f(x):\n    try:\n        x.a()\n        x.b()\n    except E: x.c()",
+        "def f(x):\n    x.a()\n    try:\n        x.b()\n    except E: x.c()",
+    ),
     "eval of a global": ("N = 1\ndef f(x): return eval('N')", "N = 2\ndef f(x): return eval('N')"),
     "globals() of a global": ("N = 1\ndef f(x): return globals()[x]", "N = 2\ndef f(x): return globals()[x]"),
     "a name that becomes defined": ("def f(x): return x or N", "N = 1\ndef f(x): return x or N"),

@@ -301,6 +301,10 @@ DIFFERENT: dict[str, tuple[str, str]] = {
         "class C:\n    def __init__(s, n): s.n = n\n    def __reduce__(s): return C, (s.n,)\nV = C(1)\ndef f(x): return V",
         "class C:\n    def __init__(s, n): s.n = n\n    def __reduce__(s): return C, (s.n,)\nV = C(2)\ndef f(x): return V",
     ),
+    "a subclass found through its base": (
+        "class B: pass\nclass C(B):\n    n = 1\ndef f(x): return B.__subclasses__()[0].n",
+        "class B: pass\nclass C(B):\n    n = 2\ndef f(x): return B.__subclasses__()[0].n",
+    ),
     "a slice": ("V = slice(1, 2)\ndef f(x): return x[V]", "V = slice(1, 3)\ndef f(x): return x[V]"),
     "a range": ("V = range(3)\ndef f(x): return V", "V = range(4)\ndef f(x): return V"),
     "a type held as a value": ("T = int\ndef f(x): return T(x)", "T = float\ndef f(x): return T(x)"),

@@ -130,6 +130,12 @@ def test_the_path_of_an_error_names_every_kind_of_step(source: str, path: str) -
 
 def test_a_lock_among_globals_that_nobody_names_is_no_error() -> None:
     assert fingerprint(_cell("def f(x): return eval(x)", lock=threading.Lock())["f"])
+    for both in (
+        "def g(x): return eval(x)\ndef f(x): return g(x), lock",
+        "def g(x): return lock\ndef f(x): return g(x), eval(x)",
+    ):
+        with pytest.raises(CannotFingerprint):
+            fingerprint(_cell(both, lock=threading.Lock())["f"])
 
 
 def test_a_version_replaces_the_code_and_what_it_captured() -> None:

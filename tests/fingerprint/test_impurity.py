@@ -91,6 +91,9 @@ PURE = {
     "own function named time": "def time(): return 0\ndef f(x): return time()",
     "own object named random": "class R:\n    def go(self): return 4\nrandom = R()\ndef f(x): return random.go()",
     "parameter named random": "def f(random): return random.random()",
+    "inner parameter of an imported name": (
+        "def f(x):\n    import random\n    def g(random): return random.random()\n    return g(x)"
+    ),
     "local named time": "def f(x):\n    time = x\n    return time.time()",
     "attribute named now": "def f(x): return x.now()",
     "strptime of datetime": "from datetime import datetime\ndef f(x): return datetime.strptime(x, '%Y')",
