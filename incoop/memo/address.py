@@ -6,10 +6,12 @@ TLS options in the URL). What is shown to people never holds the password.
 
 from __future__ import annotations
 
+from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 import redis
 from redis.backoff import NoBackoff
+from redis.connection import parse_url
 from redis.retry import Retry
 
 from incoop.errors import BadCall
@@ -46,12 +48,12 @@ def check_address(url: str) -> None:
 def make_pool(url: str, *, reply_seconds: float = REPLY_SECONDS) -> redis.ConnectionPool:
     """A connection pool for the address; nothing is connected yet."""
     try:
-        pool = redis.ConnectionPool.from_url(url)
+        options: dict[str, Any] = parse_url(url)  # type: ignore[no-untyped-call]
     except ValueError as error:
         raise BadCall(f"memo={shown(url)!r} is not a Redis address: {error}") from None
-    # After from_url, so that options in the URL cannot change how values are read. RESP2: plain arrays, no pushes.
+    # Ours last, so that options in the URL cannot change how values are read. RESP2: plain arrays, no pushes.
     # No retries here: `incoop.memo.link` decides what to repeat.
-    pool.connection_kwargs.update(
+    options.update(
         protocol=2,
         decode_responses=False,
         socket_timeout=reply_seconds,
@@ -60,7 +62,7 @@ def make_pool(url: str, *, reply_seconds: float = REPLY_SECONDS) -> redis.Connec
         retry=Retry(NoBackoff(), 0),
         **bulk_parser(),
     )
-    return pool
+    return redis.ConnectionPool(**options)
 
 
 def unix_url(socket: str) -> str:
