@@ -16,7 +16,7 @@ from incoop.fingerprint.functions import compiled_token, is_importable
 from incoop.fingerprint.graph import Node
 from incoop.fingerprint.owners import owner
 from incoop.fingerprint.tokens import UNORDERED, str_token
-from incoop.fingerprint.walk import ANNOTATIONS, DOCSTRINGS, PLACES, SUBCLASSES, Walk
+from incoop.fingerprint.walk import ANNOTATIONS, DOCSTRINGS, MODULE_NAMES, QUALIFIED_NAMES, SUBCLASSES, Walk
 
 # Set for classes made by `class` or `type()`, not for those written in C (Py_TPFLAGS_HEAPTYPE).
 HEAP_TYPE = 1 << 9
@@ -94,8 +94,10 @@ def expand_class(walk: Walk, node: Node, cls: type) -> None:
         node.tokens += [b"annotations", walk.token(annotations, node, ("annotations", None), optional=True)]
     if DOCSTRINGS in walk.readable:
         node.tokens.append(walk.token(vars(cls).get("__doc__"), node, ("docstring", None), optional=True))
-    if PLACES in walk.readable:
-        node.tokens += [str_token(name), walk.token(module, node, None)]
+    if QUALIFIED_NAMES in walk.readable:
+        node.tokens.append(str_token(name))
+    if MODULE_NAMES in walk.readable:
+        node.tokens.append(str_token(module))
     if SUBCLASSES in walk.readable:
         below = Node(node)
         below.tag, below.mode = b"subclasses", UNORDERED

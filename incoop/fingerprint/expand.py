@@ -89,13 +89,16 @@ RULES_BY_TEST: tuple[tuple[Callable[[Any], bool], Rule], ...] = (
     (values.is_numpy_scalar, values.expand_numpy_scalar),
     (lambda obj: values.is_spark(obj, "Broadcast"), values.expand_broadcast),
     (lambda obj: values.is_spark(obj, "Accumulator"), values.expand_accumulator),
-    (lambda obj: any(obj is known for _, known in functions.process_objects()), functions.expand_process_object),
+    (lambda obj: isinstance(obj, functions.PROCESS_TYPES), functions.expand_process_object),
 )
 
 
 def expand(walk: Walk, node: Node, obj: Any) -> None:
     """Set the node's tag and tokens from the object."""
-    rule = RULES_BY_TYPE.get(type(obj))
+    kind = type(obj)
+    rule = RULES_BY_TYPE.get(kind) or walk.rules.get(id(kind))
     if rule is None:
+        # Every test asks for the type alone, so one object of a type decides for all. The walk keeps the object alive.
         rule = next((rule for test, rule in RULES_BY_TEST if test(obj)), values.expand_object)
+        walk.rules[id(kind)] = rule
     rule(walk, node, obj)

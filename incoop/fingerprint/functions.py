@@ -8,6 +8,7 @@ captured as well, since the user's function is in that.
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from pathlib import Path
@@ -21,8 +22,11 @@ from incoop.fingerprint.instructions import all_names
 from incoop.fingerprint.namespaces import captured_token, outside_tokens
 from incoop.fingerprint.owners import owner
 from incoop.fingerprint.tokens import Token, reference, str_token
-from incoop.fingerprint.values import fill_pairs
-from incoop.fingerprint.walk import ANNOTATIONS, DOCSTRINGS, PLACES, SUBCLASSES, Reached, Walk
+from incoop.fingerprint.values import expand_object, fill_pairs
+from incoop.fingerprint.walk import ANNOTATIONS, DOCSTRINGS, MODULE_NAMES, QUALIFIED_NAMES, SUBCLASSES, Reached, Walk
+
+#: The types that `process_objects` can have; notebooks and test runners replace the streams.
+PROCESS_TYPES = (io.IOBase, type(os.environ))
 
 # Names that let code read more of a function or class than calling it shows.
 READERS = {
@@ -30,7 +34,9 @@ READERS = {
     ANNOTATIONS: frozenset(
         {"__annotations__", "get_type_hints", "get_annotations", "signature", "getfullargspec", "__annotate__"}
     ),
-    PLACES: frozenset({"__qualname__", "__module__", "__code__", "getsource", "getmodule"}),
+    # Read by the __repr__ of every dataclass, so kept apart from the module's name.
+    QUALIFIED_NAMES: frozenset({"__qualname__", "co_qualname", "__code__", "getsource"}),
+    MODULE_NAMES: frozenset({"__module__", "getmodule", "__code__", "getsource"}),
     SUBCLASSES: frozenset({"__subclasses__"}),
 }
 
@@ -64,8 +70,10 @@ def expand_function(walk: Walk, node: Node, fn: FunctionType) -> None:
         node.tokens.append(constant_token(fn.__doc__))
     if ANNOTATIONS in walk.readable:
         node.tokens.append(walk.token(fn.__annotations__, node, ("annotations", None), optional=True))
-    if PLACES in walk.readable:
-        node.tokens += [str_token(fn.__qualname__), walk.token(fn.__module__, node, None)]
+    if QUALIFIED_NAMES in walk.readable:
+        node.tokens.append(str_token(fn.__qualname__))
+    if MODULE_NAMES in walk.readable:
+        node.tokens.append(walk.token(fn.__module__, node, None))
 
 
 def _made_with(walk: Walk, node: Node, fn: FunctionType) -> None:
@@ -141,9 +149,12 @@ def compiled_token(walk: Walk, node: Node, obj: Any, module: str) -> Token:
 
 
 def expand_process_object(walk: Walk, node: Node, obj: Any) -> None:
-    """Read one of the objects of the running process that code may import by name, e.g. `os.environ`, by that name."""
-    name = next(name for name, value in process_objects() if value is obj)
-    _foreign(walk, node, obj, *name.rsplit(".", 1))
+    """Read an object of the running process that code may import by name, e.g. `os.environ`, by that name."""
+    for name, known in process_objects():
+        if obj is known:
+            _foreign(walk, node, obj, *name.rsplit(".", 1))
+            return
+    expand_object(walk, node, obj)  # a file or a copy of the environment
 
 
 def process_objects() -> list[tuple[str, Any]]:

@@ -21,7 +21,7 @@ from incoop.fingerprint.instructions import all_names, nested_codes
 from incoop.fingerprint.owners import owner
 from incoop.fingerprint.references import CAPTURED, GLOBAL, IMPORT, Use, uses
 from incoop.fingerprint.tokens import Token, reference, str_token
-from incoop.fingerprint.walk import DOCSTRINGS, PLACES, Walk
+from incoop.fingerprint.walk import DOCSTRINGS, MODULE_NAMES, Walk
 
 # These reach every global of the function that calls them.
 NAMESPACE_READERS = (eval, exec, globals)
@@ -221,7 +221,7 @@ def _counts(walk: Walk, namespace: Mapping[str, Any], name: str) -> bool:
     if name == "__doc__":
         return DOCSTRINGS in walk.readable
     if name == "__name__":
-        return PLACES in walk.readable
+        return MODULE_NAMES in walk.readable
     if "get_ipython" in namespace:
         return name not in NOTEBOOK_HISTORY and not name.startswith("_")
     return True

@@ -17,7 +17,8 @@ from incoop.fingerprint.owners import Owner, owner
 from incoop.fingerprint.tokens import LEAF, PLAIN, NotPlain, Token, plain_token, str_token
 
 #: Things that count only when some reached code can read them.
-DOCSTRINGS, ANNOTATIONS, PLACES, SUBCLASSES = "docstrings", "annotations", "places", "subclasses"
+DOCSTRINGS, ANNOTATIONS, SUBCLASSES = "docstrings", "annotations", "subclasses"
+QUALIFIED_NAMES, MODULE_NAMES = "qualified names", "module names"
 
 
 class Reached:
@@ -48,6 +49,8 @@ class Walk:
         self.classes: list[Node] = []
         self.root = Node()
         self.labelled: list[Node] = []
+        #: How objects of a type are read, by the type's identity; `expand` fills it.
+        self.rules: dict[int, Callable[[Walk, Node, Any], None]] = {}
         self._nodes: dict[Hashable, Node] = {}
         self._plain: dict[int, Token] = {}
         #: Optional nodes that could not be hashed; reaching one by name as well makes that an error.

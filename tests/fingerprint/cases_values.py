@@ -309,3 +309,12 @@ DIFFERENT: dict[str, tuple[str, str]] = {
     "a range": ("V = range(3)\ndef f(x): return V", "V = range(4)\ndef f(x): return V"),
     "a type held as a value": ("T = int\ndef f(x): return T(x)", "T = float\ndef f(x): return T(x)"),
 }
+
+SAME["a dataclass moved to another module"] = (
+    "from one import P\ndef f(x): return P(x)\n# file: one.py\nfrom dataclasses import dataclass\n@dataclass\nclass P:\n    a: int",
+    "from two import P\ndef f(x): return P(x)\n# file: two.py\nfrom dataclasses import dataclass\n@dataclass\nclass P:\n    a: int",
+)
+DIFFERENT["a module's name that is read"] = (
+    "from one import P\ndef f(x): return P.__module__\n# file: one.py\nclass P: pass",
+    "from two import P\ndef f(x): return P.__module__\n# file: two.py\nclass P: pass",
+)
