@@ -123,6 +123,7 @@ class _Collection:
         self.report.generations_kept, self.report.generations_dropped = len(kept), len(dropped_heads)
         self.report.entries_kept, self.report.entries_dropped = len(census.ids) - len(doomed), len(doomed)
         marked = self._packs_of(kept) | _named(census, keep_mask)
+        self.progress("generations", len(census.heads))
         if not self.dry_run:
             # step (4)
             self.link.strict(lambda link: self._drop_heads(link, dropped_heads, census))

@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 
-
 pytest.register_assert_rewrite(f"{__package__}.contract", f"{__package__}.places")
 
 

@@ -51,7 +51,8 @@ class RealServer:
                     *common, *bind, "--port", "0", "--tls-port", str(port), "--tls-auth-clients", "no",
                     "--tls-cert-file", tls["cert"], "--tls-key-file", tls["key"], "--tls-ca-cert-file", tls["ca"],
                     # Not "off": Redis 7.0 replays transactions of its own log as the default user.
-                    "--user", "default", "on", ">other", "~*", "&*", "+@all", "--user", "incoop", "on", ">stapled", "~*", "&*", "+@all",
+                    "--user", "default", "on", ">other", "~*", "&*", "+@all",
+                    "--user", "incoop", "on", ">stapled", "~*", "&*", "+@all",
                 ]
                 # fmt: on
         self.start()

@@ -1,0 +1,142 @@
+"""The entry's bytes: what goes in comes out, and nothing else is believed."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import struct
+from dataclasses import FrozenInstanceError
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from incoop.memo import MemoEntry
+from incoop.memo.checksum import Signer, block_hash, verify_block
+from incoop.memo.entry import decode_entries, encode_entries, epoch_of, split_ids
+
+SIGNER = Signer(b"a secret of the tests")
+U64 = st.integers(0, 2**64 - 1)
+ID = st.binary(min_size=16, max_size=16)
+IDS = st.lists(ID, max_size=6).map(b"".join)
+
+ENTRIES = st.builds(
+    MemoEntry,
+    pack=st.none() | ID,
+    offset=U64,
+    length=U64,
+    digest=st.just(b"") | ID,
+    inline=st.binary(max_size=300),
+    blocks=IDS,
+    refs=IDS,
+    size=U64,
+    cost=st.floats(allow_nan=False),
+    host=st.text(max_size=60),
+    generation=U64,
+    encoding=st.integers(0, 2**16 - 1),
+)
+
+
+def decoded(task: bytes, raw: bytes) -> tuple[MemoEntry | None, list[tuple[bytes, str]]]:
+    rejected: list[tuple[bytes, str]] = []
+    return decode_entries([task], [raw], SIGNER, rejected)[0], rejected
+
+
+@given(ID, ENTRIES, U64)
+def test_every_entry_comes_back_equal(task: bytes, entry: MemoEntry, epoch: int) -> None:
+    (raw,) = encode_entries([(task, entry)], SIGNER, epoch)
+    assert decoded(task, raw) == (entry, [])
+    assert epoch_of(raw) == epoch
+
+
+@given(ID, ENTRIES, st.data())
+def test_any_single_bit_flip_is_a_miss(task: bytes, entry: MemoEntry, data: st.DataObject) -> None:
+    (raw,) = encode_entries([(task, entry)], SIGNER, 1)
+    bit = data.draw(st.integers(0, 8 * len(raw) - 1))
+    broken = bytearray(raw)
+    broken[bit // 8] ^= 1 << bit % 8
+    found, rejected = decoded(task, bytes(broken))
+    assert found is None
+    assert [key for key, _ in rejected] == [task]
+
+
+@given(ID, ENTRIES, st.data())
+def test_any_cut_or_added_byte_is_a_miss(task: bytes, entry: MemoEntry, data: st.DataObject) -> None:
+    (raw,) = encode_entries([(task, entry)], SIGNER, 1)
+    at = data.draw(st.integers(0, len(raw) - 1))
+    assert decoded(task, raw[:at])[0] is None
+    assert decoded(task, raw + b"\0")[0] is None
+
+
+@given(ID, ID, ENTRIES)
+def test_an_entry_holds_only_under_its_own_task(task: bytes, other: bytes, entry: MemoEntry) -> None:
+    (raw,) = encode_entries([(task, entry)], SIGNER, 1)
+    assert (decoded(other, raw)[0] is None) == (task != other)
+
+
+@given(st.binary(max_size=400))
+def test_arbitrary_bytes_are_never_an_entry(raw: bytes) -> None:
+    assert decoded(b"t" * 16, raw)[0] is None
+
+
+def test_an_entry_of_another_layout_is_a_miss_even_when_it_is_signed() -> None:
+    task = b"t" * 16
+    (raw,) = encode_entries([(task, MemoEntry())], SIGNER, 1)
+    body = struct.pack("B", 99) + raw[17:]
+    state = SIGNER.entry_state()
+    state.update(task + body)
+    assert decoded(task, state.digest() + body) == (None, [(task, "entry format 99")])
+
+
+def test_a_decoded_entry_is_as_frozen_as_any() -> None:
+    (raw,) = encode_entries([(b"t" * 16, MemoEntry(host="h"))], SIGNER, 1)
+    found, _ = decoded(b"t" * 16, raw)
+    assert type(found) is MemoEntry
+    assert hash(found) == hash(MemoEntry(host="h"))
+    with pytest.raises(FrozenInstanceError):
+        found.host = "other"  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        MemoEntry(pack=b"short"),
+        MemoEntry(digest=b"short"),
+        MemoEntry(blocks=b"not ids"),
+        MemoEntry(refs=b"not ids"),
+        MemoEntry(host="h" * 256),
+    ],
+)
+def test_an_entry_that_cannot_be_stored_is_refused(entry: MemoEntry) -> None:
+    with pytest.raises(ValueError):
+        encode_entries([(b"t" * 16, entry)], SIGNER, 1)
+
+
+def test_an_entry_names_every_pack_it_needs() -> None:
+    entry = MemoEntry(pack=b"p" * 16, refs=b"q" * 16 + b"r" * 16, blocks=b"1" * 16 + b"2" * 16)
+    assert entry.packs() == (b"p" * 16, b"q" * 16, b"r" * 16)
+    assert entry.block_hashes() == (b"1" * 16, b"2" * 16)
+    assert MemoEntry().packs() == ()
+    with pytest.raises(ValueError):
+        split_ids(b"not ids")
+
+
+@given(st.binary(max_size=100), st.binary(max_size=100))
+def test_a_block_is_verified_by_its_content(one: bytes, other: bytes) -> None:
+    assert verify_block(memoryview(one), block_hash(bytearray(one)))
+    assert verify_block(other, block_hash(one)) == (one == other)
+
+
+def test_no_kind_of_checksum_passes_for_another_and_no_secret_for_another() -> None:
+    other = Signer(b"another")
+    marks = {
+        SIGNER.entry_state().digest(), SIGNER.pack_state().digest(), SIGNER.sign_generation(b""), SIGNER.key_check,
+        other.entry_state().digest(), other.pack_state().digest(), other.sign_generation(b""), other.key_check,
+        block_hash(b""),
+    }  # fmt: skip
+    assert len(marks) == 9
+
+
+@pytest.mark.parametrize("name", ["checksum", "entry", "address", "blobs", "retention"])
+def test_the_examples_in_docstrings_hold(name: str) -> None:
+    assert doctest.testmod(importlib.import_module(f"incoop.memo.{name}")).failed == 0
