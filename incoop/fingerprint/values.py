@@ -16,7 +16,7 @@ from typing import Any
 import xxhash
 
 from incoop.fingerprint.graph import Node
-from incoop.fingerprint.tokens import PAIRS, PLAIN, UNORDERED, bytes_token, reference, str_token
+from incoop.fingerprint.tokens import PAIRS, PLAIN, UNORDERED, bytes_token, combine, reference, str_token
 from incoop.fingerprint.walk import Walk
 
 # The newest protocol whose reduction has no out-of-band buffers: all content is in the result.
@@ -154,7 +154,11 @@ def expand_object(walk: Walk, node: Node, obj: Any) -> None:
         return
     walk.keep(reduced)
     make, arguments, state, items, pairs = (*reduced, None, None, None)[:5]
-    node.tokens += [walk.token(make, node, None), walk.token(arguments, node, None), _state(walk, node, state)]
+    if make is copyreg.__newobj__ and len(arguments) == 1 and arguments[0] is kind:  # type: ignore[attr-defined]
+        node.tokens.append(b"new")  # the way of most objects; a graph of many is smaller by a node for each
+    else:
+        node.tokens += [walk.token(make, node, None), walk.token(arguments, node, None)]
+    node.tokens.append(_state(walk, node, state))
     if items is not None:
         items = list(items)
         walk.keep(items)
@@ -177,6 +181,9 @@ def _state(walk: Walk, node: Node, state: Any) -> Node | bytes:
     attributes = Node(node)
     attributes.tag = b"attributes"
     fill_pairs(walk, attributes, state, "attribute")
+    tokens = [token for token in attributes.tokens if isinstance(token, bytes)]
+    if len(tokens) == len(attributes.tokens):  # plain values only: no node is needed
+        return reference(combine(attributes.tag, attributes.mode, tokens))
     return attributes
 
 

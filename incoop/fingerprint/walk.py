@@ -65,6 +65,8 @@ class Walk:
         root.tag = b"root"
         root.tokens.append(self.token(obj, root, None))
         while self._pending:
+            if not (self.lenient or self.found_readable <= self.readable):
+                break  # the caller has to walk again, so the rest of this walk would be for nothing
             node, pending = self._pending.pop()
             try:
                 self._expand(self, node, pending)

@@ -26,6 +26,8 @@ from hypothesis import strategies as st
 from pyspark.core.broadcast import Broadcast
 
 from incoop.fingerprint import CannotFingerprint, fingerprint
+from incoop.fingerprint.api import FORMAT_VERSION
+from incoop.fingerprint.tokens import plain_token
 
 
 @dataclasses.dataclass
@@ -226,3 +228,9 @@ def test_a_large_array_is_hashed_at_memory_speed() -> None:
     start = time.process_time()
     fingerprint(array)
     assert time.process_time() - start < 1.0
+
+
+def test_the_format_of_values_is_pinned() -> None:
+    """A changed row orphans every stored memo, so it comes with a raised FORMAT_VERSION."""
+    value = {"a": [1, 2.5, None, b"x"], (True, -0.0): frozenset({"y", 3})}
+    assert (FORMAT_VERSION, plain_token(value, {}).hex()) == (1, "6eaf06cfd8a6931ff4721034c145b80ae7")
