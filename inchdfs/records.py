@@ -6,6 +6,7 @@ start of a record) and that end, never on what precedes the chunk.
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import sys
@@ -36,12 +37,39 @@ class RecordFormat(Protocol):
         ...
 
 
+def _replace_as_java(error: UnicodeError) -> tuple[str, int]:
+    """Like "replace", with one U+FFFD for an encoded surrogate, as Java and so Spark decode it; Python gives three."""
+    if not isinstance(error, UnicodeDecodeError):
+        raise error
+    start, found = error.start, error.object
+    if error.encoding != "utf-8" or found[start] != 0xED or found[start + 1 : start + 2] < b"\xa0":
+        return "\ufffd", error.end
+    third = found[start + 2 : start + 3]
+    return "\ufffd", start + (3 if b"\x80" <= third < b"\xc0" else 2)
+
+
+#: What Lines and Csv do with bytes that are no text, unless told otherwise.
+REPLACE_AS_JAVA = "incoop-replace-as-java"
+codecs.register_error(REPLACE_AS_JAVA, _replace_as_java)
+
+
+def _check_encoding(encoding: str, errors: str) -> None:
+    try:
+        codecs.lookup_error(errors)
+        newline = "\n".encode(encoding)
+    except LookupError as unknown:
+        raise BadCall(f"{unknown}; see the list of encodings in Python's codecs module.") from None
+    if newline != b"\n":
+        raise BadCall(f"lines of {encoding} do not end with one byte; recode the input to UTF-8 first.")
+
+
 @dataclass(frozen=True, slots=True)
 class Lines:
     r"""Text lines. Records end at `\n`; `\r\n` and a lone `\r` end a line too, as in Hadoop's text input.
 
     With `encoding=None` a record is bytes. Bytes that are no text in the encoding are handled by `errors`; the
-    default puts U+FFFD in their place, as Spark's textFile does.
+    default puts U+FFFD in their place, as Spark's textFile does. Unlike there, a byte order mark at the beginning of a
+    file stays in its first line: a chunk does not know whether it is the first.
 
     Example:
         >>> list(Lines().records(b"one\ntwo\r\nlast"))
@@ -49,11 +77,11 @@ class Lines:
     """
 
     encoding: str | None = "utf-8"
-    errors: str = "replace"
+    errors: str = REPLACE_AS_JAVA
 
     def __post_init__(self) -> None:
-        if self.encoding is not None and "\n".encode(self.encoding) != b"\n":
-            raise BadCall(f"lines of {self.encoding} do not end with one byte; recode the input to UTF-8 first.")
+        if self.encoding is not None:
+            _check_encoding(self.encoding, self.errors)
 
     def ends_around(self, data: Buffer, start: int, position: int, end: int) -> tuple[int, int]:
         # Cutting behind "\n" alone is enough: "\r" ends lines inside a chunk, but never a chunk.
@@ -64,10 +92,11 @@ class Lines:
     def records(self, chunk: bytes) -> list[Any]:
         if self.encoding is None:
             return chunk.splitlines()
-        if b"\r" in chunk:
-            return [line.decode(self.encoding, self.errors) for line in chunk.splitlines()]
         # One decode per chunk is several times faster than one per line; str.splitlines would cut at more places.
-        lines = chunk.decode(self.encoding, self.errors).split("\n")
+        text = chunk.decode(self.encoding, self.errors)
+        if "\r" in text:
+            text = text.replace("\r\n", "\n").replace("\r", "\n")
+        lines = text.split("\n")
         if not lines[-1]:
             lines.pop()
         return lines
@@ -156,11 +185,12 @@ class Csv:
     separator: str = ","
     quote: str = '"'
     encoding: str = "utf-8"
-    errors: str = "replace"
+    errors: str = REPLACE_AS_JAVA
 
     def __post_init__(self) -> None:
         if len(self.separator) != 1 or len(self.quote) != 1 or not (self.separator + self.quote).isascii():
             raise BadCall("separator and quote are one ASCII character each.")
+        _check_encoding(self.encoding, self.errors)
 
     def ends_around(self, data: Buffer, start: int, position: int, end: int) -> tuple[int, int]:
         quote = self.quote.encode()

@@ -1,0 +1,161 @@
+"""Resync: the chunks of a changed file, from what is known of it, searching only where it changed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from inchdfs import Chunk, ChunkSettings, FixedLength, Lines, RecordFormat, Splitter
+from inchdfs.chunk_table import Rows, rows_of
+from inchdfs.errors import FileChangedWhileRead
+from inchdfs.resync import resync
+from inchdfs.rolling_hash import MarkerFinder, marker_finder
+from tests.chunk.samples import (
+    FASTCDC,
+    FORMATS,
+    RABIN,
+    REAL_DATA,
+    SIZES,
+    checked,
+    contents,
+    edits,
+    noise,
+    repeated,
+    text,
+)
+
+
+class CountingFinder:
+    """A marker finder that counts the bytes it was asked to search."""
+
+    def __init__(self, finder: MarkerFinder) -> None:
+        self._finder = finder
+        self.searched = 0
+
+    def first_marker(self, view: memoryview) -> int:
+        found = self._finder.first_marker(view)
+        self.searched += found
+        return found
+
+
+def resynced(path: Path, content: bytes, known: Rows, splitter: Splitter) -> list[Chunk]:
+    """Resync `path` holding `content`; checks that the bytes given with each chunk are its own."""
+    path.write_bytes(content)
+    chunks = []
+    for chunk, view in resync(path, len(content), known, splitter):
+        assert view == content[chunk.offset : chunk.end]
+        chunks.append(chunk)
+    return chunks
+
+
+def searched_after(path: Path, before: bytes, after: bytes, sizes: ChunkSettings, form: RecordFormat) -> int:
+    known = rows_of(Splitter(sizes, form).split_bytes(before))
+    counting = CountingFinder(marker_finder(sizes))
+    chunks = resynced(path, after, known, Splitter(sizes, form, counting))
+    assert chunks == Splitter(sizes, form).split_bytes(after)
+    return counting.searched
+
+
+@given(st.data(), st.sampled_from(FORMATS), st.sampled_from(SIZES))
+@checked
+def test_resync_equals_from_scratch_for_every_sequence_of_edits(
+    tmp_path: Path, data: st.DataObject, form_and_makers, sizes: ChunkSettings
+) -> None:  # type: ignore[no-untyped-def]
+    form, makers = form_and_makers
+    splitter = Splitter(sizes, form)
+    content = data.draw(contents(makers))
+    chunks = splitter.split_bytes(content)
+    for _ in range(data.draw(st.integers(1, 4))):
+        content = data.draw(edits(content))
+        known = rows_of(chunks)
+        chunks = resynced(tmp_path / "input", content, known, splitter)
+        assert chunks == splitter.split_bytes(content)
+
+
+@given(st.data(), st.sampled_from([RABIN, FASTCDC]))
+@checked
+def test_any_rows_may_be_known_and_the_chunks_stay_those_from_scratch(
+    tmp_path: Path, data: st.DataObject, sizes: ChunkSettings
+) -> None:
+    """Rows of other content, of a part, repeated or shuffled: what is known is only ever a hint."""
+    splitter = Splitter(sizes)
+    content = data.draw(contents())
+    known = splitter.split_bytes(data.draw(edits(content))) + splitter.split_bytes(content)
+    rows = rows_of(data.draw(st.lists(st.sampled_from(known), max_size=40)) if known else [])
+    # A row that ends an input says so; in a shuffled table the last one may be any.
+    if len(rows) and not rows[-1]["closed"]:
+        rows = rows[:-1]
+    assert resynced(tmp_path / "input", content, rows, splitter) == splitter.split_bytes(content)
+
+
+@pytest.mark.parametrize("sizes", [RABIN, FASTCDC], ids=["rabin", "fastcdc"])
+@pytest.mark.parametrize(
+    ("change", "chunks_searched"),
+    [
+        pytest.param(lambda c: c, 0, id="nothing changed"),
+        pytest.param(lambda c: c[:50_000] + b"new line\n" + c[50_000:], 5, id="a line inserted"),
+        pytest.param(lambda c: c[:50_000] + c[50_900:], 5, id="lines deleted"),
+        pytest.param(lambda c: c[:50_000] + b"12345" + c[50_005:], 5, id="bytes replaced in place"),
+        pytest.param(lambda c: c + b"appended\n", 3, id="a line appended"),
+        pytest.param(lambda c: c[:70_000], 4, id="cut short"),
+        pytest.param(lambda c: c[50_000:] + c[:50_000], 8, id="two halves swapped"),
+        pytest.param(lambda c: c + c, 8, id="everything twice"),
+        pytest.param(lambda c: c[:30_000] + c[60_000:] + c[30_000:60_000], 12, id="a block moved to the end"),
+    ],
+)
+def test_only_changed_places_are_searched(tmp_path: Path, sizes: ChunkSettings, change, chunks_searched: int) -> None:  # type: ignore[no-untyped-def]
+    content = text(1, 100_000)
+    searched = searched_after(tmp_path / "input", content, change(content), sizes, Lines())
+    # A search sees at most the maximum for each chunk that it cuts.
+    assert searched <= chunks_searched * sizes.maximum
+    if chunks_searched == 0:
+        assert searched == 0
+
+
+def test_cuts_that_stepped_back_from_the_maximum_are_not_searched_again(tmp_path: Path) -> None:
+    content = repeated(3, 100_000)
+    known = Splitter(RABIN).split_bytes(content)
+    assert not any(chunk.closed for chunk in known), "the sample has no marker, so every cut is forced"
+    assert searched_after(tmp_path / "input", content, content, RABIN, Lines()) == 0
+    assert searched_after(tmp_path / "input", content, content + b"one more\n", RABIN, Lines()) <= 4 * RABIN.maximum
+
+
+def test_an_appended_file_searches_the_last_chunk_and_what_is_new(tmp_path: Path) -> None:
+    content, new = noise(1, 100_000), noise(2, 10_000)
+    searched = searched_after(tmp_path / "input", content, content + new, RABIN, FixedLength(1))
+    assert searched <= len(new) + 2 * RABIN.maximum
+
+
+def test_a_file_shorter_than_it_was_said_to_be_has_changed(tmp_path: Path) -> None:
+    path = tmp_path / "input"
+    path.write_bytes(text(1, 5000))
+    known = rows_of(Splitter(RABIN).split_bytes(text(2, 5000)))
+    with pytest.raises(FileChangedWhileRead, match="changed while it was read"):
+        list(resync(path, 9000, known, Splitter(RABIN)))
+
+
+def test_inputs_with_many_equal_chunk_heads_are_resynced_all_the_same(tmp_path: Path) -> None:
+    """Every chunk begins with the same 64 bytes: the head says nothing, the hash decides."""
+    rng = np.random.default_rng(1)
+    records = [b"h" * 64 + rng.bytes(36) for _ in range(800)]
+    content = b"".join(records)
+    edited = b"".join([*records[:400], b"h" * 64 + b"x" * 36, *records[400:]])
+    searched = searched_after(tmp_path / "input", content, edited, RABIN, FixedLength(100))
+    assert searched <= 8 * RABIN.maximum
+
+
+@pytest.mark.skipif(not REAL_DATA.exists(), reason="the real data lies next to the repository")
+@pytest.mark.parametrize("series", ["hosts", "airports"])
+def test_real_versions_of_a_file_resync_to_the_chunks_from_scratch(tmp_path: Path, series: str) -> None:
+    sizes = ChunkSettings(average=16 << 10)
+    known: Rows | None = None
+    for version in sorted((REAL_DATA / "evolving" / series).iterdir())[:4]:
+        content = version.read_bytes()
+        scratch = Splitter(sizes).split_bytes(content)
+        if known is not None:
+            assert resynced(tmp_path / "input", content, known, Splitter(sizes)) == scratch
+        known = rows_of(scratch)
