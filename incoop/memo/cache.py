@@ -134,12 +134,9 @@ class CachedFiles:
             self._evict()
 
     def _evict(self) -> None:
-        """Bring the folder under its limit; one worker at a time, the others go on."""
+        """Bring the folder under its limit; one worker at a time, so that each sees what the others left."""
         with (self._folder / "evicting").open("wb") as lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                return
+            fcntl.flock(lock, fcntl.LOCK_EX)
             items = sorted(self._items(), key=lambda item: item[1].st_mtime_ns)
             total = sum(stat.st_size for _, stat in items)
             if total > self._limit:

@@ -30,7 +30,7 @@ class RealServer:
         folder.mkdir(parents=True, exist_ok=True)
         self.folder, self.kind = folder, kind
         self._process: subprocess.Popen[bytes] | None = None
-        common = ["--dir", str(folder), "--save", "", "--appendonly", "yes", "--daemonize", "no"]
+        common = ["--dir", str(folder), "--save", "", "--appendonly", "yes", "--appendfsync", "no", "--daemonize", "no"]
         if kind == "unix":
             # Tests' own folders can be deep; a socket's path cannot.
             self._short = Path(os.environ["XDG_RUNTIME_DIR"]) / f"test-{os.getpid()}-{id(self):x}.sock"
