@@ -49,6 +49,8 @@ class ShardContraction:
 
     shard_bits: int
     rows: dict[bytes, Any]
+    #: For each run, the older packs that its part refers to, packed.
+    refs: dict[bytes, bytes]
     combiner: Combiner
     reader: Reader
     pack: PackBuilder
@@ -67,10 +69,10 @@ class ShardContraction:
         """
         if task.old_id is None or task.old_id not in self.rows:
             whole = self.combiner.combine([self._part(child).whole() for child in task.children])  # step (1)
-            self.rows[task.id] = _row(write_part(whole, self.shard_bits, self.pack))
+            self.rows[task.id], self.refs[task.id] = as_row(write_part(whole, self.shard_bits, self.pack)), b""
             self.executed += 1
             return
-        changed = self._changed_below(task)  # step (2)
+        changed = self.changed_below(task)  # step (2)
         if not len(changed):
             self._take_over(task, _NOTHING)
             return
@@ -82,7 +84,8 @@ class ShardContraction:
             self._take_over(task, _NOTHING)
             return
         kept = fresh.take(rows_with(fresh, really))
-        self.rows[task.id] = _row(rewrite_part(old, really, kept, self.pack))
+        row, packs = rewrite_part(old, really, kept, self.pack)
+        self.rows[task.id], self.refs[task.id] = as_row(row), b"".join(packs)
         self._changes[task.old_id, task.id] = really
 
     def changes(self, old: bytes, new: bytes) -> Hashes:
@@ -99,10 +102,10 @@ class ShardContraction:
 
     def _take_over(self, task: NodeTask, changed: Hashes) -> None:
         assert task.old_id is not None
-        self.rows[task.id] = self.rows[task.old_id]
+        self.rows[task.id], self.refs[task.id] = self.rows[task.old_id], self.refs[task.old_id]
         self._changes[task.old_id, task.id] = changed
 
-    def _changed_below(self, task: NodeTask) -> Hashes:
+    def changed_below(self, task: NodeTask) -> Hashes:
         """Hashes whose sequence of values over the children may differ from the predecessor's."""
         found: list[Hashes] = []
         for gone, come in replaced(task.old_children, task.children):
@@ -142,5 +145,6 @@ def select(part: Part, hashes: Hashes) -> Run:
     return around.take(rows_with(around, hashes))
 
 
-def _row(values: tuple[Any, ...]) -> Any:
+def as_row(values: tuple[Any, ...]) -> Any:
+    """One SHARD_ROW."""
     return np.array([values], SHARD_ROW)[0]

@@ -200,8 +200,10 @@ def differing_blocks(old: Part, new: Part) -> tuple[Run, Run]:
     return old.blocks(numbers), new.blocks(numbers)
 
 
-def rewrite_part(old: Part, changed: Hashes, fresh: Run, pack: PackBuilder) -> tuple[Any, ...]:
+def rewrite_part(old: Part, changed: Hashes, fresh: Run, pack: PackBuilder) -> tuple[tuple[Any, ...], list[bytes]]:
     """A part in which the pairs of the `changed` hashes are those of `fresh`; other blocks stay where they are.
+
+    Returns its SHARD_ROW, and the older packs that it refers to.
 
     (1) Only blocks that a changed hash falls in are read and written.
     (2) A part that thereby gets too many or too few blocks for its size is written anew.
@@ -220,9 +222,10 @@ def rewrite_part(old: Part, changed: Hashes, fresh: Run, pack: PackBuilder) -> t
         keys += len(after) - len(before)
         rows[number] = _write_block(after, own, pack)
     if bits_for(keys) != old.bits:  # step (2)
-        return write_part(merge([without(old.whole(), changed), fresh])[0], old.shard_bits, pack)
+        return write_part(merge([without(old.whole(), changed), fresh])[0], old.shard_bits, pack), []
     packs, rows["pack"] = _used_packs([*old.packs, OWN_PACK], rows)
-    return write_part_header(old.bits, keys, packs, rows, pack)
+    row = write_part_header(old.bits, keys, packs, rows, pack)
+    return row, [each for each in packs if each != OWN_PACK]
 
 
 def _used_packs(packs: list[bytes], rows: Rows) -> tuple[list[bytes], npt.NDArray[np.int64]]:

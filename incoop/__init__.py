@@ -5,8 +5,52 @@ Importing this package is cheap: Spark and Redis are imported when they are firs
 
 from __future__ import annotations
 
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from incoop.counters import counter
 from incoop.errors import BadCall, IncoopError
+
+if TYPE_CHECKING:
+    from incoop.failures import CombinerNotSound, JobFailed, TooLittleReuse
+    from incoop.job import Job
+    from incoop.report import RunReport
+    from incoop.result import Change, Result
+    from incoop.session import Session, connect
 
 __version__ = "0.1.0"
 
-__all__ = ["BadCall", "IncoopError", "__version__"]
+#: Public name -> the module that defines it.
+_LAZY = {
+    "Change": "incoop.result",
+    "CombinerNotSound": "incoop.failures",
+    "Job": "incoop.job",
+    "JobFailed": "incoop.failures",
+    "Result": "incoop.result",
+    "RunReport": "incoop.report",
+    "Session": "incoop.session",
+    "TooLittleReuse": "incoop.failures",
+    "connect": "incoop.session",
+}
+
+__all__ = [
+    "BadCall",
+    "Change",
+    "CombinerNotSound",
+    "IncoopError",
+    "Job",
+    "JobFailed",
+    "Result",
+    "RunReport",
+    "Session",
+    "TooLittleReuse",
+    "__version__",
+    "connect",
+    "counter",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LAZY:
+        return getattr(importlib.import_module(_LAZY[name]), name)
+    raise AttributeError(f"module 'incoop' has no attribute {name!r}")

@@ -1,0 +1,238 @@
+"""Steps 3 and 4, contract and reduce: the touched nodes of some shards, then their touched keys. Runs in a Spark task.
+
+Contract: a shard's tree and output equal those of a run from scratch, to the byte. A task loads the headers of the
+runs it needs, goes through its shards one after the other, writes one pack, and returns rows.
+"""
+
+from __future__ import annotations
+
+import time
+import traceback
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from contraction.columns import ANY, Column
+from contraction.combine import Combiner
+from contraction.keys import Hashes
+from contraction.node import NodeTask, ShardContraction, as_row, select
+from contraction.parts import OWN_PACK, PackBuilder, Part, rewrite_part, write_part
+from contraction.run import EMPTY, Run, merge, starts_of
+from incoop.counters import take_counts
+from incoop.errors import IncoopError
+from incoop.job import Reducer
+from incoop.memo import WorkerConfig
+from incoop.runs import BlobReader, RunHeader, RunRef
+
+_SHOWN = 300
+
+
+class Counted:
+    """The key of a pair that holds what a reducer call counted; never shown to the user."""
+
+    def __reduce__(self) -> str:
+        return "COUNTED"
+
+
+COUNTED = Counted()
+
+
+@dataclass(frozen=True, slots=True)
+class ContractSpec:
+    """What all contract tasks of a run share."""
+
+    combiner: Reducer | None
+    reducer: Reducer
+    shards: int
+    worker: WorkerConfig
+    #: Touched nodes, bottom up. Without a combiner there is one, the root, and it is not stored.
+    nodes: tuple[NodeTask, ...]
+    root: bytes
+    #: The last generation's root and output; None to reduce every key.
+    old_root: bytes | None
+    old_output: RunRef | None
+    #: Where every run that the nodes need is stored.
+    refs: dict[bytes, RunRef]
+
+
+@dataclass(slots=True)
+class ShardDone:
+    """One shard's part of every touched node, and of the output."""
+
+    shard: int
+    #: SHARD_ROWs of the nodes, then of the output, as bytes.
+    rows: list[bytes]
+    #: For each of them, the older packs that it refers to.
+    refs: list[bytes]
+    combined: int
+    combiner_calls: int
+    reduced_keys: int
+    keys: int
+    contract_seconds: float
+    reduce_seconds: float
+    counters: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ReduceFailed:
+    """A key whose combiner or reducer raised."""
+
+    key: str
+    error: str
+    trace: str
+
+
+class ReducerError(Exception):
+    """The user's reducer raised at this key."""
+
+    def __init__(self, key: Any) -> None:
+        super().__init__(key)
+        self.key = key
+
+
+def contract_shards(spec: ContractSpec, shards: Sequence[int]) -> list[ShardDone] | ReduceFailed | IncoopError:
+    """Contract and reduce some shards; what goes wrong is returned, for the driver to decide."""
+    try:
+        return _contract_shards(spec, shards)
+    except ReducerError as failed:
+        cause = failed.__cause__
+        assert cause is not None
+        trace = "".join(traceback.format_exception(cause))
+        return ReduceFailed(repr(failed.key)[:_SHOWN], f"{type(cause).__name__}: {cause}", trace)
+    except IncoopError as error:
+        return error
+
+
+def _contract_shards(spec: ContractSpec, shards: Sequence[int]) -> list[ShardDone]:
+    blobs = spec.worker.open()
+    reader = BlobReader(blobs)
+    headers = {id_: RunHeader.load(ref, spec.shards, reader) for id_, ref in spec.refs.items()}
+    output = RunHeader.load(spec.old_output, spec.shards, reader) if spec.old_output is not None else None
+    pack = PackBuilder()
+    done = [_one_shard(spec, shard, headers, output, reader, pack) for shard in shards]
+    if pack.parts:
+        name = blobs.write(pack.parts)
+        for each in done:
+            each.rows = [_placed(row, name) for row in each.rows]
+    return done
+
+
+def _placed(row: bytes, pack: bytes) -> bytes:
+    """A row whose part lies in the pack that was just written."""
+    # The pack's id stands behind the two hashes.
+    return row[:32] + pack + row[48:] if row[32:48] == OWN_PACK else row
+
+
+def _one_shard(
+    spec: ContractSpec,
+    shard: int,
+    headers: dict[bytes, RunHeader],
+    output: RunHeader | None,
+    reader: BlobReader,
+    pack: PackBuilder,
+) -> ShardDone:
+    started = time.perf_counter()
+    take_counts()
+    shard_bits = spec.shards.bit_length() - 1
+    tree = ShardContraction(
+        shard_bits,
+        {id_: header.rows[shard] for id_, header in headers.items()},
+        {id_: header.refs[shard] for id_, header in headers.items()},
+        Combiner.of(spec.combiner),
+        reader,
+        pack,
+    )
+    flat = spec.combiner is None and bool(spec.nodes)
+    if not flat:
+        for node in spec.nodes:
+            tree.contract(node)
+    changed, fresh = _flat_root(tree, spec) if flat else _root_changes(tree, spec)
+    contracted = time.perf_counter()
+
+    outputs = _reduce(spec.reducer, fresh)
+    counters: dict[str, int] = {}
+    reduced, combined = len(fresh), tree.executed
+    if changed is None or output is None:
+        row, refs = as_row(write_part(outputs, shard_bits, pack)), b""
+        counters = _counted(outputs)
+    elif not len(changed):
+        row, refs = output.rows[shard], output.refs[shard]
+    else:
+        old = Part.load(output.rows[shard], shard_bits, reader)
+        counters = _counted(outputs)
+        for name, count in _counted(select(old, changed)).items():
+            counters[name] = counters.get(name, 0) - count
+        values, packs = rewrite_part(old, changed, outputs, pack)
+        row, refs = as_row(values), b"".join(packs)
+    stored = () if flat else spec.nodes
+    return ShardDone(
+        shard=shard,
+        rows=[*(tree.rows[node.id].tobytes() for node in stored), row.tobytes()],
+        refs=[*(tree.refs[node.id] for node in stored), refs],
+        combined=combined,
+        combiner_calls=tree.combiner.calls,
+        reduced_keys=reduced,
+        keys=int(row["keys"]),
+        contract_seconds=contracted - started,
+        reduce_seconds=time.perf_counter() - contracted,
+        counters=counters,
+    )
+
+
+def _root_changes(tree: ShardContraction, spec: ContractSpec) -> tuple[Hashes | None, Run]:
+    """The root's keys that changed, with their values; None and everything when there is no earlier output."""
+    root = tree.part(spec.root)
+    if spec.old_root is None or spec.old_output is None:
+        return None, root.whole()
+    changed = tree.changes(spec.old_root, spec.root)
+    return changed, select(root, changed) if len(changed) else EMPTY
+
+
+def _flat_root(tree: ShardContraction, spec: ContractSpec) -> tuple[Hashes | None, Run]:
+    """Without a combiner: the values of changed keys, gathered from every chunk in input order."""
+    (node,) = spec.nodes
+    if spec.old_root is None or spec.old_output is None:
+        tree.executed += 1
+        return None, merge([tree.part(child).whole() for child in node.children])[0]
+    changed = tree.changed_below(node)
+    if not len(changed):
+        return changed, EMPTY
+    tree.executed += 1
+    return changed, merge([select(tree.part(child), changed) for child in node.children])[0]
+
+
+def _reduce(reducer: Reducer, run: Run) -> Run:
+    """Call the reducer for every key; a key's output pairs stand under the key that gave them."""
+    pairs: list[tuple[Any, Any]] = []
+    counts = np.zeros(len(run), np.int64)
+    for row, (key, values) in enumerate(run.groups()):
+        before = len(pairs)
+        try:
+            pairs += _pairs(reducer(key, values))
+        except Exception as error:
+            raise ReducerError(key) from error
+        if counted := take_counts():
+            pairs.append((COUNTED, counted))
+        counts[row] = len(pairs) - before
+    column = Column.of(pairs)
+    if (counts == 1).all():
+        return Run(run.hashes, run.keys, column)
+    return Run(run.hashes, run.keys, column, starts_of(counts)).take(np.flatnonzero(counts))
+
+
+def _pairs(emitted: Iterable[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
+    return [(key, value) for key, value in emitted]
+
+
+def _counted(outputs: Run) -> dict[str, int]:
+    """What the reducer calls behind these outputs counted."""
+    totals: dict[str, int] = {}
+    if outputs.values.children is None or outputs.values.children[0].kind != ANY:
+        return totals  # a key of type Counted makes a column of encoded values
+    for key, counts in outputs.values.to_list():
+        if key is COUNTED:
+            for name, count in counts.items():
+                totals[name] = totals.get(name, 0) + count
+    return totals

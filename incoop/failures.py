@@ -1,0 +1,64 @@
+"""Errors of a run: the user's own, with the record that caused them, and those of the job's set-up."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from inchdfs.packs import Location
+from incoop.errors import IncoopError
+
+
+class JobFailed(IncoopError):
+    """A user's function raised. Finished tasks are kept: a repaired rerun goes on where this one stopped."""
+
+    def __init__(self, job: str, where: str, error: str, trace: str) -> None:
+        super().__init__(job, where, error, trace)
+        self.job, self.where, self.error, self.trace = job, where, error, trace
+
+    def __str__(self) -> str:
+        return (
+            f"job {self.job!r} failed at {self.where}: {self.error}\n{self.trace.rstrip()}\n"
+            "Nothing of the failed task is kept; finished tasks are, so a repaired job goes on from here."
+        )
+
+
+class CombinerNotSound(IncoopError):
+    """Reducing combined values gives another result than reducing the values themselves."""
+
+    def __init__(self, job: str, key: str, plain: str, combined: str) -> None:
+        super().__init__(job, key, plain, combined)
+        self.job, self.key, self.plain, self.combined = job, key, plain, combined
+
+    def __str__(self) -> str:
+        return (
+            f"the combiner of job {self.job!r} changes the result: for key {self.key} the reducer gives {self.plain} "
+            f"on the values themselves and {self.combined} on combined ones. Mend the combiner (its output must be "
+            "valid input for itself and for the reducer), or leave it out."
+        )
+
+
+class TooLittleReuse(IncoopError):
+    """`strict` was asked for, and less can be reused than it demands."""
+
+    def __init__(self, job: str, reusable: float, demanded: float, why: str) -> None:
+        super().__init__(job, reusable, demanded, why)
+        self.job, self.reusable, self.demanded, self.why = job, reusable, demanded, why
+
+    def __str__(self) -> str:
+        return (
+            f"job {self.job!r} could reuse {self.reusable:.1%} of its input; demanded is {self.demanded:.1%} ({self.why}). "
+            "Nothing was run; see what would run with explain, or leave strict out."
+        )
+
+
+def place_of(where: Location, record_number: int) -> str:
+    """File and line of a record, for text in the user's own file; else the chunk."""
+    if where.kept or record_number < 0:
+        return f"chunk {where.id.hex()[:16]}, record {record_number + 1}" if record_number >= 0 else "a combined key"
+    lines = 0
+    with Path(where.path).open("rb") as file:
+        left = where.offset
+        while left and (piece := file.read(min(left, 1 << 20))):
+            lines += piece.count(b"\n")
+            left -= len(piece)
+    return f"{where.path}, line {lines + record_number + 1}"

@@ -1,0 +1,81 @@
+"""What a job's results depend on besides its input, as hashes that go into every task id.
+
+Contract: everything that can change a map run is in `map`, for each of the job's mappers; what can change a node is in
+that and `combine`; what can change the output, in those and `reduce`. Names of jobs, paths and times are in none.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import xxhash
+
+from contraction.encoding import ENCODING_VERSION
+from contraction.keys import HASH_BYTES
+from contraction.parts import KEYS_PER_BLOCK
+from contraction.shape import GROUP_BITS, LARGEST_GROUP, SMALLEST_GROUP
+from inchdfs.manifest import tag_of
+from incoop.fingerprint import classes_digest, fingerprint, impurities, parts
+from incoop.job import Job
+
+#: Constants that shape stored runs and trees: another value, other ids.
+_LAYOUT = f"{ENCODING_VERSION} {HASH_BYTES} {KEYS_PER_BLOCK} {GROUP_BITS} {SMALLEST_GROUP} {LARGEST_GROUP}"
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """The hashes of one job's code and parameters."""
+
+    map: tuple[bytes, ...]
+    combine: bytes
+    reduce: bytes
+    #: One text for all that shapes the tree.
+    tree: str
+    #: Names and digests of the functions and values behind them, to say later what changed.
+    parts: dict[str, str] = field(compare=False)
+    #: Sentences on code whose result may not follow from its input.
+    impurities: list[str] = field(compare=False)
+
+
+def identify(job: Job) -> Identity:
+    """Hash a job's functions."""
+    mappers = list(job.mapper.values()) if isinstance(job.mapper, Mapping) else [job.mapper]
+    roles = [*(("mapper", function) for function in mappers), ("combiner", job.combiner), ("reducer", job.reducer)]
+    depends_on = [os.fspath(path) for path in job.depends_on]
+    named: dict[str, str] = {}
+    impure: list[str] = []
+    prints: list[bytes] = []
+    for role, function in roles:
+        if function is None:
+            prints.append(b"none")
+            continue
+        prints.append(fingerprint(function, version=job.version, depends_on=depends_on, role=role))
+        named |= {
+            name: digest.hex()
+            for name, digest in parts(function, version=job.version, depends_on=depends_on, role=role).items()
+        }
+        if job.version is None:
+            impure += [str(call) for call in impurities(function)]
+    shape = f"{_LAYOUT} {job.shard_count} {tag_of(job.records)}".encode()
+    # A version text stands for code only together with the job that it is a version of.
+    scope = job.name.encode() if job.version is not None else b""
+    # Combiners and reducers call methods of objects that the mapper made, of classes their own code never names.
+    classes = (
+        classes_digest(*(function for _, function in roles if function is not None)) if job.version is None else b""
+    )
+    maps = tuple(_hash(b"map", shape, scope, each, prints[-2]) for each in prints[:-2])
+    combine_print = _hash(b"combine", shape, scope, prints[-2], classes)
+    return Identity(
+        map=maps,
+        combine=combine_print,
+        reduce=_hash(b"reduce", shape, prints[-1], classes),
+        tree=_hash(combine_print, *maps).hex(),
+        parts=named,
+        impurities=list(dict.fromkeys(impure)),
+    )
+
+
+def _hash(*pieces: bytes) -> bytes:
+    return xxhash.xxh3_128_digest(b"".join(len(piece).to_bytes(4, "little") + piece for piece in pieces))

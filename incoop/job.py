@@ -1,0 +1,75 @@
+"""What a user runs: a mapper, a combiner and a reducer, with a name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from inchdfs.records import Lines, RecordFormat
+from incoop.errors import BadCall
+
+Pairs = Iterable[tuple[Any, Any]]
+Mapper = Callable[[Any, Any], Pairs]
+Reducer = Callable[[Any, Iterable[Any]], Pairs]
+
+#: Shards of a job unless told otherwise: enough for the cores of a small cluster, few enough that a one-record update
+#: on one machine does not spend its time on going through them.
+DEFAULT_SHARDS = 16
+_MOST_SHARDS = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A map/reduce job. Equal code on equal input is not run twice.
+
+    `mapper(key, value)`, `combiner(key, values)` and `reducer(key, values)` each give pairs. For text the mapper's key
+    is None and its value a line without its newline. Without a reducer the mapper's pairs are the result.
+
+    Example:
+        >>> def words(_, line):
+        ...     for word in line.split():
+        ...         yield word, 1
+        >>> def total(word, counts):
+        ...     yield word, sum(counts)
+        >>> Job("word count", mapper=words, combiner=total, reducer=total).name
+        'word count'
+    """
+
+    name: str
+    #: One mapper, or one for each named input.
+    mapper: Mapper | Mapping[str, Mapper]
+    reducer: Reducer | None = None
+    combiner: Reducer | None = None
+    #: Stands for the code in place of its fingerprint: results are reused while it is the same.
+    version: str | None = field(default=None, kw_only=True)
+    #: Files whose content the functions read.
+    depends_on: Sequence[str | Path] = field(default=(), kw_only=True)
+    #: False runs everything, and keeps nothing.
+    memoize: bool = field(default=True, kw_only=True)
+    #: Logical reduce partitions, a power of two.
+    shards: int | None = field(default=None, kw_only=True)
+    records: RecordFormat = field(default_factory=Lines, kw_only=True)
+
+    def __post_init__(self) -> None:
+        if not self.name or not isinstance(self.name, str):
+            raise BadCall("a job needs a name: Job('word count', mapper=…). Its earlier runs are found by it.")
+        mappers = self.mapper.values() if isinstance(self.mapper, Mapping) else [self.mapper]
+        for role, function in (
+            *(("mapper", each) for each in mappers),
+            ("reducer", self.reducer),
+            ("combiner", self.combiner),
+        ):
+            if not callable(function) and (role == "mapper" or function is not None):
+                raise BadCall(f"the {role} of job {self.name!r} is not a function but {function!r:.80}.")
+        if self.combiner is not None and self.reducer is None:
+            raise BadCall(
+                f"job {self.name!r} has a combiner but no reducer; its pairs would be combined by chance only."
+            )
+        if self.shards is not None and not (1 <= self.shards <= _MOST_SHARDS and self.shards & (self.shards - 1) == 0):
+            raise BadCall(f"shards must be a power of two up to {_MOST_SHARDS}, not {self.shards!r}.")
+
+    @property
+    def shard_count(self) -> int:
+        return self.shards or DEFAULT_SHARDS

@@ -1,0 +1,365 @@
+"""One run of a job: chunk, map, contract, reduce, each only where something changed.
+
+Contract: the output is the one a run on an empty store gives. A memo entry is written after its pack; a generation is
+committed last. A block that turns out lost is computed again, and said.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import time
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+import xxhash
+
+import inchdfs
+from contraction.combine import CombinerChangesKeys
+from contraction.encoding import ENCODING_VERSION
+from contraction.parts import SHARD_ROW, BlockLost, PackBuilder
+from incoop.contract_stage import ContractSpec, ReduceFailed, ShardDone, contract_shards
+from incoop.errors import IncoopError
+from incoop.failures import JobFailed, place_of
+from incoop.generation import Ids, Record
+from incoop.identity import Identity, identify
+from incoop.inputs import ChunkedInput, chunk_inputs
+from incoop.job import Job
+from incoop.map_stage import ChunkTask, MapDone, MapFailed, MapSpec, map_group
+from incoop.memo import MemoEntry, MemoStore, block_hash
+from incoop.plan import TreePlan, plan_tree, run_ids
+from incoop.report import RunReport
+from incoop.runs import BlobReader, RunHeader, RunRef, write_header
+from incoop.spark import Spark
+
+log = logging.getLogger("incoop")
+
+#: Spark tasks for each core: few enough that starting them does not show, enough to level out uneven ones.
+_WAVES = 4
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What a run leaves for its Result."""
+
+    #: Where the output's parts are; None when the input is empty.
+    output: RunHeader | None
+    #: The same for the run before; None when there was none that compares.
+    old_output: RunHeader | None
+    report: RunReport
+    #: Hash of the root's content: the same for the same input and code, whatever ran before.
+    root: bytes
+
+
+@dataclass(slots=True)
+class JobRun:
+    """One run on its way through the stages."""
+
+    job: Job
+    inputs: Any
+    store: inchdfs.DatasetStore
+    memo: MemoStore
+    spark: Spark
+    settings: inchdfs.ChunkSettings | None = None
+    paranoid: bool = False
+    #: Packs that turned out damaged or gone.
+    lost: set[bytes] = field(default_factory=set)
+    report: RunReport = field(init=False)
+    #: What each chunk's mapper counted, by run id; and what all reducers did.
+    _counters: dict[bytes, dict[str, int]] = field(default_factory=dict)
+    _reduce_counters: dict[str, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.report = RunReport(self.job.name)
+
+    def execute(self) -> Outcome:
+        """Run; once more when a stored block is found lost on the way, or the combiner cannot be contracted."""
+        while True:
+            try:
+                return self._attempt()
+            except BlockLost as lost:
+                if lost.pack in self.lost:
+                    raise
+                self.lost.add(lost.pack)
+                self._again(f"a stored result is damaged and is computed again ({lost})")
+            except CombinerChangesKeys as changes:
+                self.job = replace(self.job, combiner=None)
+                self._again(f"running without the combiner: {changes}")
+
+    def _again(self, why: str) -> None:
+        log.warning("%s: %s", self.job.name, why)
+        warnings = [*self.report.warnings, why]
+        self.report = RunReport(self.job.name, warnings=warnings)
+
+    def _attempt(self) -> Outcome:
+        started = time.perf_counter()
+        identity = identify(self.job)
+        self.report.warnings += [each for each in identity.impurities if each not in self.report.warnings]
+        chunked = chunk_inputs(self.job, self.inputs, self.store, self.settings, self.paranoid, lambda _: None)
+        self.report.input_bytes = chunked.size
+        self.report.seconds["chunk"] = time.perf_counter() - started
+        self.report.generation = self.memo.begin_generation(self.job.name)
+        try:
+            outcome = self._stages(identity, chunked)
+        except BaseException:
+            self.memo.abort_generation(self.job.name, self.report.generation)
+            raise
+        self.report.seconds["total"] = time.perf_counter() - started
+        return outcome
+
+    def _stages(self, identity: Identity, chunked: ChunkedInput) -> Outcome:
+        before = self._last_record()
+        comparable = before is not None and not self.lost and before.facts["tree"] == identity.tree
+        old = before if comparable else None
+        ids = run_ids(identity.map, chunked.mapper_of, chunked.rows["id"])
+        plan = plan_tree(ids, chunked.rows["tail"], identity.combine, old, flat=self.job.combiner is None)
+        old_output = self._old_output(before)
+        self.report.map.tasks = len(ids)
+        self.report.combine.tasks = sum(len(level.ids) for level in plan.levels[1:]) * self.job.shard_count
+        self.report.reduce.tasks = self.job.shard_count
+        if not len(ids):
+            self._commit(Record(plan.levels, self._facts(identity, None, b"")), [])
+            return Outcome(None, old_output, self.report, b"")
+        output_id = xxhash.xxh3_128_digest(identity.reduce + plan.root)
+        output = self._consult_memo(plan, output_id)
+        if output is None:
+            self._map(plan, chunked)
+            output = self._contract(plan, identity, output_id, old)
+        header = RunHeader.load(output, self.job.shard_count, self._reader())
+        self.report.keys_total = int(header.rows["keys"].sum())
+        root = self._root_hash(plan)
+        self._sum_counters(ids, before)
+        self._commit(Record(plan.levels, self._facts(identity, output, root)), [output_id])
+        return Outcome(header, old_output, self.report, root)
+
+    def _reader(self) -> BlobReader:
+        return BlobReader(self.memo.blobs)
+
+    def _last_record(self) -> Record | None:
+        generation = self.memo.last_generation(self.job.name)
+        return Record.from_bytes(generation.record) if generation is not None else None
+
+    def _old_output(self, before: Record | None) -> RunHeader | None:
+        """The output of the run before, for `changes`; not worth failing for."""
+        if before is None or before.facts["output"] is None or before.facts["shards"] != self.job.shard_count:
+            return None
+        try:
+            return RunHeader.load(_unpacked(before.facts["output"]), self.job.shard_count, self._reader())
+        except BlockLost:
+            return None
+
+    def _consult_memo(self, plan: TreePlan, output_id: bytes) -> RunRef | None:
+        """Ask the memo once for all that the last generation does not hold, and for the output."""
+        unknown = plan.unknown()
+        *entries, output = self.memo.lookup([*(id_ for _, _, id_ in unknown), output_id])
+        for (level, index, id_), entry in zip(unknown, entries, strict=True):
+            # After a loss only chunk runs are trusted: they refer to no other pack than their own.
+            if entry is not None and entry.pack not in self.lost and not (self.lost and level):
+                plan.learn(level, index, RunRef.of_entry(entry))
+                if level == 0 and entry.inline:
+                    self._counters[id_] = json.loads(entry.inline)
+        if output is None or self.lost:
+            return None
+        self._reduce_counters = json.loads(output.inline) if output.inline else {}
+        return RunRef.of_entry(output)
+
+    def _map(self, plan: TreePlan, chunked: ChunkedInput) -> None:
+        """Map the chunks that a missing node misses, each content once."""
+        started = time.perf_counter()
+        places: dict[bytes, list[int]] = {}
+        for index in plan.needed()[0]:
+            places.setdefault(bytes(plan.levels[0].ids[index]), []).append(index)
+        if not places:
+            return
+        firsts = [indices[0] for indices in places.values()]
+        tasks = [
+            ChunkTask(id_, where, int(chunked.mapper_of[index]))
+            for id_, where, index in zip(places, chunked.locate(firsts), firsts, strict=True)
+        ]
+        mappers = tuple(self.job.mapper.values() if isinstance(self.job.mapper, Mapping) else [self.job.mapper])
+        spec = MapSpec(mappers, self.job.combiner, self.job.records, self.job.shard_count, self.memo.worker_config())
+        groups = _balanced(tasks, self.spark.cores * _WAVES)
+        answers = self.spark.run(
+            f"{self.job.name}: map {len(tasks)} of {len(plan.levels[0].ids)} chunks", partial(map_group, spec), groups
+        )
+        done = [each for answer in answers for each in answer if isinstance(each, MapDone)]
+        self._keep_mapped(plan, done, places)
+        self.report.map.executed = len(done)
+        self.report.fresh_bytes = sum(task.where.length for task in tasks)
+        self.report.seconds["map"] = time.perf_counter() - started
+        for answer in answers:
+            for each in answer:
+                if isinstance(each, MapFailed):
+                    where = f"{place_of(each.where, each.record_number)}, {each.record}"
+                    raise JobFailed(self.job.name, where, each.error, each.trace)
+                if isinstance(each, IncoopError):
+                    raise each
+
+    def _keep_mapped(self, plan: TreePlan, done: list[MapDone], places: dict[bytes, list[int]]) -> None:
+        entries = {}
+        for each in done:
+            for index in places[each.id]:
+                plan.learn(0, index, each.ref)
+            if each.counters:
+                self._counters[each.id] = each.counters
+            entries[each.id] = self._entry(
+                each.ref,
+                size=each.size,
+                cost=each.seconds,
+                host=each.host,
+                inline=json.dumps(each.counters).encode() if each.counters else b"",
+            )
+        self.memo.store(entries)
+
+    def _entry(self, ref: RunRef, **fields: Any) -> MemoEntry:
+        return MemoEntry(
+            pack=ref.pack,
+            offset=ref.offset,
+            length=ref.length,
+            digest=ref.digest,
+            generation=self.report.generation,
+            encoding=ENCODING_VERSION,
+            **fields,
+        )
+
+    def _contract(self, plan: TreePlan, identity: Identity, output_id: bytes, old: Record | None) -> RunRef:
+        """Contract the missing nodes and reduce what changed at the root; one Spark task does some shards."""
+        started = time.perf_counter()
+        places = plan.needed()[1]
+        nodes = [plan.node_task(level, index) for level, index in places]
+        # The output can be updated only when the same reducer made it from a tree that compares.
+        follows = old is not None and old.facts["reduce"] == identity.reduce.hex() and old.facts["output"] is not None
+        old_root = bytes(old.levels[-1].ids[0]) if follows and old is not None else None
+        flat = self.job.combiner is None and bool(nodes)
+        if flat and nodes[0].old_id is None:
+            old_root = None
+        others = {plan.root} | ({old_root} if old_root is not None else set())
+        assert self.job.reducer is not None
+        spec = ContractSpec(
+            combiner=self.job.combiner,
+            reducer=self.job.reducer,
+            shards=self.job.shard_count,
+            worker=self.memo.worker_config(),
+            nodes=tuple(nodes),
+            root=plan.root,
+            old_root=old_root,
+            old_output=_unpacked(old.facts["output"]) if old_root is not None and old is not None else None,
+            refs=plan.refs_for(nodes, others),
+        )
+        shards = [
+            part.tolist() for part in np.array_split(np.arange(spec.shards), min(spec.shards, self.spark.cores * 2))
+        ]
+        answers = self.spark.run(
+            f"{self.job.name}: contract {len(nodes)} nodes, reduce", partial(contract_shards, spec), shards
+        )
+        done: list[ShardDone] = []
+        for answer in answers:
+            if isinstance(answer, ReduceFailed):
+                raise JobFailed(self.job.name, f"key {answer.key}", answer.error, answer.trace)
+            if isinstance(answer, IncoopError):
+                raise answer
+            done += answer
+        done.sort(key=lambda each: each.shard)
+        self._count_contracted(done, old if old_root is not None else None, started)
+        return self._keep_contracted(plan, [] if flat else places, output_id, done)
+
+    def _keep_contracted(
+        self, plan: TreePlan, places: list[tuple[int, int]], output_id: bytes, done: list[ShardDone]
+    ) -> RunRef:
+        """Write the headers of new nodes and of the output, then their entries."""
+        pack = PackBuilder()
+        headers = []
+        for number in range(len(places) + 1):
+            rows = np.frombuffer(b"".join(each.rows[number] for each in done), SHARD_ROW)
+            refs = [each.refs[number] for each in done]
+            headers.append((RunHeader(rows, tuple(refs)), write_header(rows, refs, pack)))
+        name = self.memo.blobs.write(pack.parts)
+        entries: dict[bytes, MemoEntry] = {}
+        refs_of = []
+        ids = [bytes(plan.levels[level].ids[index]) for level, index in places]
+        for id_, (header, (digest, offset, length)) in zip([*ids, output_id], headers, strict=True):
+            ref = RunRef(name, digest, offset, length)
+            refs_of.append(ref)
+            counted = json.dumps(self._reduce_counters).encode() if id_ == output_id and self._reduce_counters else b""
+            entries[id_] = self._entry(ref, refs=b"".join(sorted(header.packs())), size=length, inline=counted)
+        self.memo.store(entries)
+        for (level, index), ref in zip(places, refs_of, strict=False):
+            plan.learn(level, index, ref)
+        return refs_of[-1]
+
+    def _count_contracted(self, done: list[ShardDone], old: Record | None, started: float) -> None:
+        self.report.combine.executed = sum(each.combined for each in done)
+        self.report.reduce.executed = sum(each.reduced_keys > 0 for each in done)
+        self.report.keys_reduced = sum(each.reduced_keys for each in done)
+        totals = dict(old.facts["reduce_counters"]) if old is not None else {}
+        for each in done:
+            for name, count in each.counters.items():
+                totals[name] = totals.get(name, 0) + count
+        self._reduce_counters = {name: count for name, count in totals.items() if count}
+        # Wall time, divided as the tasks' own time was.
+        wall = time.perf_counter() - started
+        contract, reduce = (sum(getattr(each, f"{stage}_seconds") for each in done) for stage in ("contract", "reduce"))
+        share = contract / (contract + reduce) if contract + reduce else 1.0
+        self.report.seconds["contract"], self.report.seconds["reduce"] = wall * share, wall * (1 - share)
+
+    def _sum_counters(self, ids: Ids, before: Record | None) -> None:
+        """Add up what was counted, now or when the task ran."""
+        if before is not None:
+            self._counters = {
+                bytes.fromhex(id_): counts for id_, counts in before.facts["map_counters"].items()
+            } | self._counters
+        if self._counters:
+            present = Counter(ids.tolist())
+            self._counters = {id_: counts for id_, counts in self._counters.items() if id_ in present}
+            for id_, counts in self._counters.items():
+                for name, count in counts.items():
+                    self.report.counters[name] = self.report.counters.get(name, 0) + count * present[id_]
+        for name, count in self._reduce_counters.items():
+            if count:
+                self.report.counters[name] = self.report.counters.get(name, 0) + count
+
+    def _root_hash(self, plan: TreePlan) -> bytes:
+        """What the root holds, shard by shard; without a combiner there is no root but its chunks."""
+        if not plan.known[-1][0]:
+            return plan.root
+        header = RunHeader.load(RunRef.of_row(plan.levels[-1].refs[0]), self.job.shard_count, self._reader())
+        return block_hash(np.ascontiguousarray(header.rows["content"]).tobytes())
+
+    def _facts(self, identity: Identity, output: RunRef | None, root: bytes) -> dict[str, Any]:
+        return {
+            "tree": identity.tree,
+            "reduce": identity.reduce.hex(),
+            "parts": identity.parts,
+            "shards": self.job.shard_count,
+            "output": [output.pack.hex(), output.digest.hex(), output.offset, output.length] if output else None,
+            "root": root.hex(),
+            "map_counters": {id_.hex(): counts for id_, counts in self._counters.items()},
+            "reduce_counters": self._reduce_counters,
+        }
+
+    def _commit(self, record: Record, others: list[bytes]) -> None:
+        live = b"".join([*(level.ids[level.refs["length"] > 0].tobytes() for level in record.levels), *others])
+        self.memo.commit_generation(self.job.name, self.report.generation, record.to_bytes(), live)
+
+
+def _unpacked(packed: list[Any]) -> RunRef:
+    pack, digest, offset, length = packed
+    return RunRef(bytes.fromhex(pack), bytes.fromhex(digest), offset, length)
+
+
+def _balanced(tasks: list[ChunkTask], most: int) -> list[list[ChunkTask]]:
+    """Tasks in groups of about equal bytes, neighbours together."""
+    total = sum(task.where.length for task in tasks)
+    share = max(total / most, 1)
+    groups: list[list[ChunkTask]] = []
+    taken = 0
+    for task in tasks:
+        if not groups or taken >= share * len(groups):
+            groups.append([])
+        groups[-1].append(task)
+        taken += task.where.length
+    return groups

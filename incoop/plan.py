@@ -1,0 +1,182 @@
+"""Decide what has to run: compare the new tree with the last one and with the memo. Pure: no Spark, Redis or clock.
+
+Contract: a run or node whose id is known is not computed again. Work is done in bulk on id arrays; only nodes that are
+not known are looked at one by one.
+
+    (1) chunk runs get ids from code and content, nodes from their children's ids;
+    (2) ids that the last generation holds keep its references;
+    (3) for the rest the caller asks the memo once;
+    (4) from the root down, what is still missing is to be computed, each node with the node it follows.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+import xxhash
+
+from contraction.node import NodeTask
+from contraction.shape import levels
+from incoop.generation import Ids, Level, Record
+from incoop.runs import REF_ROW, RunRef
+
+Index = npt.NDArray[np.int64]
+
+
+def run_ids(map_prints: tuple[bytes, ...], mapper_of: npt.NDArray[np.int64], chunk_ids: Ids) -> Ids:
+    """The id of each chunk's run: its mapper's print and its content."""
+    digest = xxhash.xxh3_128_digest
+    ids = [
+        digest(map_prints[which] + chunk) for which, chunk in zip(mapper_of.tolist(), chunk_ids.tolist(), strict=True)
+    ]
+    return _id_array(ids)
+
+
+def _id_array(ids: list[bytes]) -> Ids:
+    return np.frombuffer(b"".join(ids), "V16")
+
+
+@dataclass(slots=True)
+class TreePlan:
+    """The new tree, with the references that are known so far."""
+
+    levels: list[Level]
+    #: For each level, which runs have a reference.
+    known: list[npt.NDArray[np.bool_]]
+    #: For each level, the run of the last generation that each one is or follows; -1 for none.
+    follows: list[Index]
+    old: Record | None
+
+    @property
+    def root(self) -> bytes:
+        return bytes(self.levels[-1].ids[0])
+
+    def unknown(self) -> list[tuple[int, int, bytes]]:
+        """(level, index, id) of every run that the last generation does not hold."""
+        return [
+            (number, int(index), bytes(level.ids[index]))
+            for number, level in enumerate(self.levels)
+            for index in np.flatnonzero(~self.known[number])
+        ]
+
+    def learn(self, level: int, index: int, ref: RunRef) -> None:
+        """Take a reference that the memo held or a task just made."""
+        self.levels[level].refs[index] = ref.row()
+        self.known[level][index] = True
+
+    def needed(self) -> tuple[list[int], list[tuple[int, int]]]:
+        """Chunks to map, and nodes to contract, bottom up: what a missing root misses."""
+        missing = [np.zeros(len(level.ids), np.bool_) for level in self.levels]
+        missing[-1] = ~self.known[-1]
+        for number in range(len(self.levels) - 1, 0, -1):
+            for node in np.flatnonzero(missing[number]):
+                children = self.levels[number].children(int(node))
+                missing[number - 1][children] = ~self.known[number - 1][children]
+        nodes = [
+            (number, int(node)) for number in range(1, len(self.levels)) for node in np.flatnonzero(missing[number])
+        ]
+        return np.flatnonzero(missing[0]).tolist(), nodes
+
+    def node_task(self, level: int, node: int) -> NodeTask:
+        """A node to contract, with the one it follows."""
+        children = tuple(self.levels[level - 1].ids[self.levels[level].children(node)].tolist())
+        before = int(self.follows[level][node])
+        if before < 0 or self.old is None:
+            return NodeTask(bytes(self.levels[level].ids[node]), children)
+        old, below = self.old.levels[level], self.old.levels[level - 1]
+        old_children = tuple(below.ids[old.children(before)].tolist())
+        return NodeTask(bytes(self.levels[level].ids[node]), children, bytes(old.ids[before]), old_children)
+
+    def refs_for(self, tasks: list[NodeTask], others: set[bytes]) -> dict[bytes, RunRef]:
+        """References of every stored run that these nodes read, and of `others`."""
+        wanted = others | {run for task in tasks for run in (*task.children, *task.old_children)}
+        wanted |= {task.old_id for task in tasks if task.old_id is not None}
+        found: dict[bytes, RunRef] = {}
+        # The last generation first: what both trees hold is the same run.
+        for tree in ([self.old.levels] if self.old else []) + [self.levels]:
+            for level in tree:
+                held = level.refs["length"] > 0
+                for index in np.flatnonzero(held & _among(level.ids, wanted)):
+                    found[bytes(level.ids[index])] = RunRef.of_row(level.refs[index])
+        return found
+
+
+def _among(ids: Ids, wanted: set[bytes]) -> npt.NDArray[np.bool_]:
+    if not wanted:
+        return np.zeros(len(ids), np.bool_)
+    return np.isin(ids.view("S16"), _id_array(sorted(wanted)).view("S16"))
+
+
+def plan_tree(ids: Ids, tails: npt.NDArray[np.uint64], seed: bytes, old: Record | None, flat: bool) -> TreePlan:
+    """Lay the tree over chunk runs, and find in the last generation what it holds of it.
+
+    `seed` is the combiner's print; a `flat` tree has one node over all chunks.
+    """
+    tree = [Level(ids, np.zeros(len(ids), REF_ROW))]
+    shapes = ([np.array([len(ids)], np.int64)] if len(ids) > 1 else []) if flat else levels(tails)
+    for ends in shapes:
+        tree.append(Level(_node_ids(tree[-1].ids, ends, seed), np.zeros(len(ends), REF_ROW), ends))
+    known: list[npt.NDArray[np.bool_]] = []
+    follows: list[Index] = []
+    for number, level in enumerate(tree):
+        before = old.levels[number] if old is not None and number < len(old.levels) else None
+        match = _match(level.ids, before.ids) if before is not None else np.full(len(level.ids), -1, np.int64)
+        held = match >= 0
+        if before is not None:
+            level.refs[held] = before.refs[match[held]]
+            held &= level.refs["length"] > 0  # a flat root is known, but not stored
+        known.append(held)
+        if before is None:
+            follows.append(match)
+        elif number == 0:
+            follows.append(_fill_gaps(match, len(before.ids)))
+        else:
+            follows.append(_followed(level, match, follows[-1], before))
+    return TreePlan(tree, known, follows, old)
+
+
+def _node_ids(below: Ids, ends: Index, seed: bytes) -> Ids:
+    data, digest = seed + below.tobytes(), xxhash.xxh3_128_digest
+    bounds = [len(seed), *(len(seed) + 16 * ends).tolist()]
+    return _id_array([digest(seed + data[low:high]) for low, high in pairwise(bounds)])
+
+
+def _match(ids: Ids, among: Ids) -> Index:
+    """Where each id stands in `among`, -1 where it does not."""
+    if not len(among):
+        return np.full(len(ids), -1, np.int64)
+    keys = among.view("S16")
+    order = np.argsort(keys, kind="stable")
+    at = np.minimum(np.searchsorted(keys[order], ids.view("S16")), len(among) - 1)
+    found: Index = np.where(keys[order[at]] == ids.view("S16"), order[at], -1)
+    return found
+
+
+def _fill_gaps(match: Index, old_count: int) -> Index:
+    """Chunks that are new take the place of the old ones that stood between the same neighbours."""
+    filled = match.copy()
+    places = np.arange(len(match))
+    last = np.maximum.accumulate(np.where(match >= 0, places, -1))
+    before = np.where(last >= 0, match[np.maximum(last, 0)], -1)
+    guess = before + (places - last)
+    used = np.zeros(old_count + 1, np.bool_)
+    used[match[match >= 0]] = True
+    fits = (match < 0) & (guess < old_count)
+    fits[fits] &= ~used[guess[fits]]
+    filled[fits] = guess[fits]
+    return filled
+
+
+def _followed(level: Level, match: Index, below: Index, before: Level) -> Index:
+    """For nodes that are new, the old node that most of their children belonged to."""
+    follows = match.copy()
+    for node in np.flatnonzero(match < 0):
+        children = below[level.children(int(node))]
+        parents = np.searchsorted(before.ends, children[children >= 0], side="right")
+        if len(parents):
+            follows[node] = Counter(parents.tolist()).most_common(1)[0][0]
+    return follows

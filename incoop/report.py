@@ -1,0 +1,75 @@
+"""What a run did: counts of tasks and keys, seconds by stage, warnings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(slots=True)
+class StageCount:
+    """Tasks that a stage has, and those that ran this time."""
+
+    tasks: int = 0
+    executed: int = 0
+
+
+@dataclass(slots=True)
+class RunReport:
+    """Prints as a short table; `as_dict` gives the same as plain values."""
+
+    job: str
+    generation: int = 0
+    input_bytes: int = 0
+    #: Bytes of the chunks that were mapped.
+    fresh_bytes: int = 0
+    map: StageCount = field(default_factory=StageCount)
+    combine: StageCount = field(default_factory=StageCount)
+    reduce: StageCount = field(default_factory=StageCount)
+    keys_total: int = 0
+    #: Reducer calls.
+    keys_reduced: int = 0
+    seconds: dict[str, float] = field(
+        default_factory=lambda: {"chunk": 0.0, "map": 0.0, "contract": 0.0, "reduce": 0.0, "total": 0.0}
+    )
+    warnings: list[str] = field(default_factory=list)
+    counters: dict[str, int] = field(default_factory=dict)
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "job": self.job,
+            "generation": self.generation,
+            "input_bytes": self.input_bytes,
+            "fresh_bytes": self.fresh_bytes,
+            "map": {"tasks": self.map.tasks, "executed": self.map.executed},
+            "combine": {"tasks": self.combine.tasks, "executed": self.combine.executed},
+            "reduce": {"tasks": self.reduce.tasks, "executed": self.reduce.executed},
+            "keys": {"total": self.keys_total, "reduced": self.keys_reduced},
+            "seconds": {stage: round(seconds, 4) for stage, seconds in self.seconds.items()},
+            "warnings": list(self.warnings),
+            "counters": dict(sorted(self.counters.items())),
+        }
+
+    def __str__(self) -> str:
+        rows = [
+            (f"{self.job}, run {self.generation}", "ran", "of", "seconds"),
+            ("input bytes", f"{self.fresh_bytes:,}", f"{self.input_bytes:,}", f"{self.seconds['chunk']:.2f}"),
+            ("map chunks", f"{self.map.executed:,}", f"{self.map.tasks:,}", f"{self.seconds['map']:.2f}"),
+            (
+                "combine blocks",
+                f"{self.combine.executed:,}",
+                f"{self.combine.tasks:,}",
+                f"{self.seconds['contract']:.2f}",
+            ),
+            ("reduce shards", f"{self.reduce.executed:,}", f"{self.reduce.tasks:,}", f"{self.seconds['reduce']:.2f}"),
+            ("reduced keys", f"{self.keys_reduced:,}", f"{self.keys_total:,}", f"{self.seconds['total']:.2f}"),
+        ]
+        widths = [max(len(row[column]) for row in rows) for column in range(4)]
+        lines = [
+            "  ".join(
+                [row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))]
+            )
+            for row in rows
+        ]
+        lines += [f"counter {name}: {count:,}" for name, count in sorted(self.counters.items())]
+        return "\n".join([*lines, *(f"warning: {warning}" for warning in self.warnings)])

@@ -1,0 +1,94 @@
+"""Stored runs as tasks and the driver pass them around: a reference, and the header it points to.
+
+Contract: a reference holds the hash that the header is verified with; the header's rows hold those of the parts. The
+header also lists, shard by shard, the packs that a part refers to, so that none is collected while it is needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from contraction.parts import OWN_PACK, SHARD_ROW, BlockLost, PackBuilder, Rows
+from incoop.memo import BlobStore, MemoEntry, PackUnreadable, block_hash, verify_block
+from incoop.memo.entry import split_ids
+
+#: One reference.
+REF_ROW = np.dtype([("pack", "V16"), ("digest", "V16"), ("offset", "<u8"), ("length", "<u4")])
+
+
+@dataclass(frozen=True, slots=True)
+class RunRef:
+    """Where a run's header is."""
+
+    pack: bytes
+    digest: bytes
+    offset: int
+    length: int
+
+    @classmethod
+    def of_entry(cls, entry: MemoEntry) -> RunRef:
+        assert entry.pack is not None
+        return cls(entry.pack, entry.digest, entry.offset, entry.length)
+
+    @classmethod
+    def of_row(cls, row: Any) -> RunRef:
+        pack, digest, offset, length = row.item()
+        return cls(pack, digest, offset, length)
+
+    def row(self) -> tuple[bytes, bytes, int, int]:
+        return self.pack, self.digest, self.offset, self.length
+
+
+class BlobReader:
+    """The blob store as the contraction reads it: what is gone is a lost block, to be computed again."""
+
+    def __init__(self, blobs: BlobStore) -> None:
+        self.blobs = blobs
+
+    def read(self, pack: bytes, offset: int, length: int) -> bytes:
+        try:
+            return self.blobs.read(pack, offset, length)
+        except PackUnreadable as error:
+            raise BlockLost(pack, error.reason) from error
+
+
+@dataclass(frozen=True, slots=True)
+class RunHeader:
+    """The rows of all shards of a run, with absolute packs."""
+
+    rows: Rows
+    #: For each shard, the ids of other packs that its part refers to, packed.
+    refs: tuple[bytes, ...]
+
+    @classmethod
+    def load(cls, ref: RunRef, shards: int, reader: BlobReader) -> RunHeader:
+        """Read and verify a header."""
+        data = reader.read(ref.pack, ref.offset, ref.length)
+        if not verify_block(data, ref.digest):
+            raise BlockLost(ref.pack, "a run header does not match its hash")
+        rows = np.frombuffer(data, SHARD_ROW, shards).copy()
+        rows["pack"][rows["pack"] == np.void(OWN_PACK)] = np.void(ref.pack)
+        at = shards * SHARD_ROW.itemsize
+        counts = np.frombuffer(data, "<u2", shards, at).tolist()
+        at += 2 * shards
+        refs = []
+        for count in counts:
+            refs.append(data[at : at + 16 * count])
+            at += 16 * count
+        return cls(rows, tuple(refs))
+
+    def packs(self) -> set[bytes]:
+        """Every pack that the run's parts and blocks lie in."""
+        own = {bytes(pack) for pack in self.rows["pack"].tolist()}
+        return own.union(*(split_ids(packed) for packed in self.refs))
+
+
+def write_header(rows: Rows, refs: Sequence[bytes], pack: PackBuilder) -> tuple[bytes, int, int]:
+    """Add a run header to a pack; return its digest, offset and length."""
+    counts = np.array([len(packed) // 16 for packed in refs], "<u2")
+    data = b"".join([rows.tobytes(), counts.tobytes(), *refs])
+    return block_hash(data), pack.add(data), len(data)
