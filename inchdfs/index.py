@@ -84,7 +84,7 @@ def index_input(
             tables.append(rows)
             progress(stamp.size)
         manifest = Manifest(settings, tag_of(records), tuple(entries), np.concatenate(tables), {"indexed": started})
-        if previous is None or previous.files != manifest.files or known.unsettled:
+        if previous is None or known.unsettled or (previous.files, previous.root) != (manifest.files, manifest.root):
             with using_store(store.inputs):
                 write_atomically(path, [manifest.to_bytes()])
     return manifest

@@ -143,11 +143,12 @@ class Delimited:
         if self._overlaps_itself():
             # "aa" in "aaa": which occurrence counts depends on those before, so walk from the chunk's start.
             before = start
-            while True:
-                after = data.find(self.delimiter, before, end) + size
-                if after < size or after >= position:
-                    return (after, after) if after == position else (before, after if after >= size else -1)
+            while (found := data.find(self.delimiter, before, end)) >= 0:
+                after = found + size
+                if after >= position:
+                    return (after if after == position else before), after
                 before = after
+            return before, -1
         before = data.rfind(self.delimiter, start, position)
         after = data.find(self.delimiter, max(start, position - size), end)
         return (before + size if before >= 0 else start), (after + size if after >= 0 else -1)

@@ -6,12 +6,12 @@ import bz2
 import gzip
 import os
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from glob import glob, has_magic  # Path.glob takes no absolute pattern
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Protocol
 
 import zstandard
 
@@ -22,8 +22,8 @@ from inchdfs.splitter import ReadInto
 #: Endings of files whose decompressed content is chunked.
 COMPRESSED = (".gz", ".bz2", ".zst")
 
-#: Compressed bytes handed to zstd at once: small, because a few bytes may stand for gigabytes.
-_ZSTD_PIECE = 16 << 10
+#: Compressed bytes decompressed at once: small, because a few bytes may stand for gigabytes.
+_COMPRESSED_PIECE = 16 << 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,12 +114,9 @@ def open_content(file: InputFile) -> Iterator[ReadInto]:
         if file.path.suffix == ".gz":
             with gzip.open(file.path, "rb") as unzipped:
                 yield unzipped.readinto
-        elif file.path.suffix == ".bz2":
-            with bz2.open(file.path, "rb") as unzipped_bz2:
-                yield unzipped_bz2.readinto
-        elif file.path.suffix == ".zst":
+        elif file.path.suffix in _FRAMED:
             with file.path.open("rb", buffering=1 << 20) as raw:
-                yield _ZstdFrames(raw).read_into
+                yield _Frames(raw, _FRAMED[file.path.suffix]).read_into
         else:
             with file.path.open("rb", buffering=0) as plain:
                 yield plain.readinto
@@ -146,23 +143,38 @@ def unchanging(file: InputFile) -> Iterator[int]:
             raise FileChangedWhileRead(str(file.path))
 
 
-class _ZstdFrames:
-    """Reads frame after frame. zstandard's own stream reader takes a file that was cut short for a whole one."""
+class _Decompressor(Protocol):
+    @property
+    def eof(self) -> bool: ...
+    @property
+    def unused_data(self) -> bytes: ...
+    def decompress(self, data: bytes, /) -> bytes: ...
 
-    def __init__(self, raw: BinaryIO) -> None:
-        self._raw = raw
-        self._frame: zstandard.ZstdDecompressionObj | None = None
+
+#: Formats whose own readers take a file that was cut short (zstandard) or damaged between frames (bz2) for a whole one.
+_FRAMED: dict[str, Callable[[], _Decompressor]] = {
+    ".bz2": bz2.BZ2Decompressor,
+    ".zst": lambda: zstandard.ZstdDecompressor().decompressobj(),
+}
+
+
+class _Frames:
+    """Reads compressed frame after frame, each of which must be whole."""
+
+    def __init__(self, raw: BinaryIO, new_frame: Callable[[], _Decompressor]) -> None:
+        self._raw, self._new_frame = raw, new_frame
+        self._frame: _Decompressor | None = None
         self._input = b""
         self._ready = memoryview(b"")
 
     def read_into(self, target: memoryview) -> int:
         while not self._ready:
-            self._input = self._input or self._raw.read(_ZSTD_PIECE)
+            self._input = self._input or self._raw.read(_COMPRESSED_PIECE)
             if not self._input:
                 if self._frame is not None:
-                    raise EOFError("the file ends inside a zstd frame")
+                    raise EOFError("the file ends inside a compressed frame")
                 return 0
-            self._frame = self._frame or zstandard.ZstdDecompressor().decompressobj()
+            self._frame = self._frame or self._new_frame()
             self._ready, self._input = memoryview(self._frame.decompress(self._input)), b""
             if self._frame.eof:
                 self._input, self._frame = self._frame.unused_data, None
