@@ -12,7 +12,8 @@ from incoop.counters import counter
 from incoop.errors import BadCall, IncoopError
 
 if TYPE_CHECKING:
-    from incoop.failures import CombinerNotSound, JobFailed, TooLittleReuse
+    from incoop.explain import Explanation
+    from incoop.failures import CombinerNotSound, JobFailed, NotDeterministic, TooLittleReuse
     from incoop.job import Job
     from incoop.report import RunReport
     from incoop.result import Change, Result
@@ -23,6 +24,8 @@ __version__ = "0.1.0"
 #: Public name -> the module that defines it.
 _LAZY = {
     "Change": "incoop.result",
+    "Explanation": "incoop.explain",
+    "NotDeterministic": "incoop.failures",
     "CombinerNotSound": "incoop.failures",
     "Job": "incoop.job",
     "JobFailed": "incoop.failures",
@@ -37,9 +40,11 @@ __all__ = [
     "BadCall",
     "Change",
     "CombinerNotSound",
+    "Explanation",
     "IncoopError",
     "Job",
     "JobFailed",
+    "NotDeterministic",
     "Result",
     "RunReport",
     "Session",

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from inchdfs.packs import Location
 from incoop.errors import IncoopError
+from incoop.output import OutputBlock
 
 
 class JobFailed(IncoopError):
@@ -25,13 +26,13 @@ class JobFailed(IncoopError):
 class CombinerNotSound(IncoopError):
     """Reducing combined values gives another result than reducing the values themselves."""
 
-    def __init__(self, job: str, key: str, plain: str, combined: str) -> None:
-        super().__init__(job, key, plain, combined)
-        self.job, self.key, self.plain, self.combined = job, key, plain, combined
+    def __init__(self, key: str, plain: str, combined: str) -> None:
+        super().__init__(key, plain, combined)
+        self.key, self.plain, self.combined = key, plain, combined
 
     def __str__(self) -> str:
         return (
-            f"the combiner of job {self.job!r} changes the result: for key {self.key} the reducer gives {self.plain} "
+            f"the combiner changes the result: for key {self.key} the reducer gives {self.plain} "
             f"on the values themselves and {self.combined} on combined ones. Mend the combiner (its output must be "
             "valid input for itself and for the reducer), or leave it out."
         )
@@ -46,15 +47,32 @@ class TooLittleReuse(IncoopError):
 
     def __str__(self) -> str:
         return (
-            f"job {self.job!r} could reuse {self.reusable:.1%} of its input; demanded is {self.demanded:.1%} ({self.why}). "
-            "Nothing was run; see what would run with explain, or leave strict out."
+            f"job {self.job!r} could reuse {self.reusable:.1%} of its input; demanded is {self.demanded:.1%} "
+            f"({self.why}). Nothing was run; see what would run with explain, or leave strict out."
         )
 
 
-def place_of(where: Location, record_number: int) -> str:
+class NotDeterministic(IncoopError):
+    """A task that was run again gave another result than the one that is kept."""
+
+    def __init__(self, job: str, task: str) -> None:
+        super().__init__(job, task)
+        self.job, self.task = job, task
+
+    def __str__(self) -> str:
+        return (
+            f"job {self.job!r} gave two results for {self.task}. Its functions probably read a clock, a random number, "
+            "a file or a global that changes. Make them depend on their input alone, name files with depends_on, "
+            "or run the job with memoize=False."
+        )
+
+
+def place_of(where: Location | OutputBlock, record_number: int) -> str:
     """File and line of a record, for text in the user's own file; else the chunk."""
-    if where.kept or record_number < 0:
-        return f"chunk {where.id.hex()[:16]}, record {record_number + 1}" if record_number >= 0 else "a combined key"
+    if record_number < 0:
+        return "a key of a chunk"
+    if isinstance(where, OutputBlock) or where.kept:
+        return f"chunk {where.id.hex()[:16]}, record {record_number + 1}"
     lines = 0
     with Path(where.path).open("rb") as file:
         left = where.offset

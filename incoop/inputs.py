@@ -9,21 +9,43 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
 import inchdfs
+from contraction.parts import BlockLost
 from inchdfs.chunk_table import ROW
 from inchdfs.index import Named
 from inchdfs.manifest import Manifest
 from inchdfs.packs import Location
 from incoop.errors import BadCall
 from incoop.job import Job
+from incoop.output import OutputBlock
 
 #: How a stored dataset is named as an input.
 SCHEME = "inchdfs:/"
+
+
+@runtime_checkable
+class BlockSource(Protocol):
+    """The result of another run: its output blocks are chunks."""
+
+    def output_blocks(self) -> list[OutputBlock]: ...
+
+    def recover(self, lost: BlockLost) -> None: ...
+
+
+class _Blocks:
+    """Output blocks with the rows that a manifest would have for them."""
+
+    def __init__(self, blocks: list[OutputBlock]) -> None:
+        self.blocks = [block for block in blocks if block.length]
+        self.rows = np.array([(b.id, b.length, 0, b.tail, True) for b in self.blocks], ROW)
+
+
+Piece = Manifest | _Blocks
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +54,8 @@ class ChunkedInput:
 
     rows: npt.NDArray[Any]
     mapper_of: npt.NDArray[np.int64]
-    locate: Callable[[list[int]], list[Location]]
+    #: Where the bytes of the chunks at these indices (ascending) are.
+    locate: Callable[[list[int]], Sequence[Location | OutputBlock]]
 
     @property
     def size(self) -> int:
@@ -45,7 +68,6 @@ def chunk_inputs(
     store: inchdfs.DatasetStore,
     settings: inchdfs.ChunkSettings | None,
     paranoid: bool,
-    progress: Callable[[int], object],
 ) -> ChunkedInput:
     """Chunk what the user named; each named input goes with the mapper of that name."""
     if isinstance(job.mapper, Mapping):
@@ -57,13 +79,14 @@ def chunk_inputs(
         if isinstance(inputs, Mapping):
             raise BadCall(f"job {job.name!r} has one mapper; a dict of inputs needs a dict of mappers.")
         named = [(inputs, 0)]
-    pieces = [
-        (manifest, which)
-        for each, which in named
-        for manifest in _manifests(each, job, store, settings, paranoid, progress)
-    ]
-    rows = np.concatenate([np.empty(0, ROW), *(manifest.rows for manifest, _ in pieces)])
-    mapper_of = np.repeat([which for _, which in pieces], [len(manifest.rows) for manifest, _ in pieces])
+    pieces: list[tuple[Piece, int]] = []
+    for each, which in named:
+        if isinstance(each, BlockSource):
+            pieces.append((_Blocks(each.output_blocks()), which))
+        else:
+            pieces += [(manifest, which) for manifest in _manifests(each, job, store, settings, paranoid)]
+    rows = np.concatenate([np.empty(0, ROW), *(piece.rows for piece, _ in pieces)])
+    mapper_of = np.repeat([which for _, which in pieces], [len(piece.rows) for piece, _ in pieces])
     return ChunkedInput(rows, mapper_of.astype(np.int64), lambda wanted: _locate(store, pieces, wanted))
 
 
@@ -73,23 +96,20 @@ def _manifests(
     store: inchdfs.DatasetStore,
     settings: inchdfs.ChunkSettings | None,
     paranoid: bool,
-    progress: Callable[[int], object],
 ) -> list[Manifest]:
     """Datasets by their manifests; the paths between them as one indexed input."""
     each = [named] if isinstance(named, str | os.PathLike) else named
     if not isinstance(each, Sequence) or not each or not all(isinstance(one, str | os.PathLike) for one in each):
-        raise BadCall(f"an input is a path, a glob, a folder, a list of those, or {SCHEME}NAME, not {named!r:.80}.")
+        raise BadCall(
+            f"an input is a path, a glob, a folder, a list of those, {SCHEME}NAME, or a result, not {named!r:.80}."
+        )
     found: list[Manifest] = []
     paths: list[str] = []
 
     def index_paths() -> None:
         if paths:
             indexed: Named = list(paths)
-            found.append(
-                inchdfs.index_input(
-                    store, indexed, settings=settings, records=job.records, paranoid=paranoid, progress=progress
-                )
-            )
+            found.append(inchdfs.index_input(store, indexed, settings=settings, records=job.records, paranoid=paranoid))
             paths.clear()
 
     for one in map(os.fspath, each):
@@ -102,15 +122,16 @@ def _manifests(
     return found
 
 
-def _locate(store: inchdfs.DatasetStore, pieces: list[tuple[Manifest, int]], wanted: list[int]) -> list[Location]:
-    """Where the bytes of the chunks at these indices (ascending) are."""
-    found: list[Location] = []
+def _locate(
+    store: inchdfs.DatasetStore, pieces: list[tuple[Piece, int]], wanted: list[int]
+) -> list[Location | OutputBlock]:
+    found: list[Location | OutputBlock] = []
     first = 0
     index = np.array(wanted, np.int64)
-    for manifest, _ in pieces:
-        low, high = np.searchsorted(index, [first, first + len(manifest.rows)]).tolist()
+    for piece, _ in pieces:
+        low, high = np.searchsorted(index, [first, first + len(piece.rows)]).tolist()
         if low < high:
-            locations = inchdfs.locate(store, manifest)
-            found += [locations[at] for at in (index[low:high] - first).tolist()]
-        first += len(manifest.rows)
+            places = piece.blocks if isinstance(piece, _Blocks) else inchdfs.locate(store, piece)
+            found += [places[at] for at in (index[low:high] - first).tolist()]
+        first += len(piece.rows)
     return found

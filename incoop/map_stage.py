@@ -12,20 +12,24 @@ import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
-from contraction.columns import INTEGER
+from contraction.columns import INTEGER, Column
 from contraction.combine import Combiner, CombinerChangesKeys, combined_values
 from contraction.folds import Fold
 from contraction.parts import PackBuilder, write_run
 from contraction.run import EMPTY, Run
+from contraction.wire import write_column
 from inchdfs.packs import Location, read_chunk
 from inchdfs.records import RecordFormat
 from incoop.counters import take_counts
 from incoop.errors import IncoopError
 from incoop.job import Mapper, Reducer
-from incoop.memo import WorkerConfig
-from incoop.runs import RunRef, write_header
+from incoop.memo import WorkerConfig, block_hash
+from incoop.output import OutputBlock
+from incoop.runs import BlobReader, RunRef, write_header
+from incoop.soundness import SAMPLE, check_combiner
 
 #: A pack is written when it has grown to this: large enough for few files, small enough for a worker's memory.
 _PACK_BYTES = 64 << 20
@@ -43,9 +47,13 @@ class MapSpec:
 
     mappers: tuple[Mapper, ...]
     combiner: Reducer | None
+    #: None for a map-only job, whose pairs are kept in input order.
+    reducer: Reducer | None
     records: RecordFormat
     shards: int
     worker: WorkerConfig
+    #: Try the combiner on a sample of each group's first chunk.
+    check_combiner: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +62,7 @@ class ChunkTask:
 
     #: The run's id; equal ids have interchangeable results.
     id: bytes
-    where: Location
+    where: Location | OutputBlock
     #: Which of the job's mappers.
     mapper: int = 0
 
@@ -75,7 +83,7 @@ class MapDone:
 class MapFailed:
     """A chunk whose mapper or combiner raised."""
 
-    where: Location
+    where: Location | OutputBlock
     #: How many records of the chunk came before.
     record_number: int
     record: str
@@ -104,15 +112,15 @@ def map_group(spec: MapSpec, group: Sequence[ChunkTask]) -> list[MapDone | MapFa
         started, size = time.perf_counter(), pack.size
         take_counts()
         try:
-            outcome: Run | MapFailed | IncoopError = _map_chunk(spec, task)
-        except IncoopError as error:
-            outcome = error
-        if not isinstance(outcome, Run):
+            header = _map_and_write(spec, task, BlobReader(blobs), pack, check=spec.check_combiner and task is group[0])
+        except UserError as failed:
             flush()
-            results.append(outcome)
+            results.append(_failure(task.where, failed))
             return results
-        rows = write_run(outcome, spec.shards, pack)
-        header = write_header(rows, [b""] * spec.shards, pack)
+        except IncoopError as error:
+            flush()
+            results.append(error)
+            return results
         pending.append((task.id, header, pack.size - size, time.perf_counter() - started, take_counts()))
         if pack.size >= _PACK_BYTES:
             flush()
@@ -120,24 +128,61 @@ def map_group(spec: MapSpec, group: Sequence[ChunkTask]) -> list[MapDone | MapFa
     return results
 
 
-def _map_chunk(spec: MapSpec, task: ChunkTask) -> Run | MapFailed:
-    records = spec.records.records(read_chunk(task.where))
+def _map_and_write(
+    spec: MapSpec, task: ChunkTask, reader: BlobReader, pack: PackBuilder, check: bool
+) -> tuple[bytes, int, int]:
+    """Map one chunk, add what it gives to the pack; return digest, offset and length of its header."""
+    mapper, records = _source(spec, task, reader)
+    if spec.reducer is None:
+        out: list[bytes] = []
+        write_column(Column.of(_map_only(mapper, records)), out)
+        data = b"".join(out)
+        return block_hash(data), pack.add(data), len(data)
+    if check and spec.combiner is not None:
+        check_combiner(mapper, records[:SAMPLE], spec.combiner, spec.reducer)
+        take_counts()
+    run = map_chunk(mapper, records, Combiner.of(spec.combiner))
+    return write_header(write_run(run, spec.shards, pack), [b""] * spec.shards, pack)
+
+
+def _source(spec: MapSpec, task: ChunkTask, reader: BlobReader) -> tuple[Mapper, Sequence[Any]]:
+    """The records of a task's chunk, and the mapper that takes one as its value."""
     mapper = spec.mappers[task.mapper]
-    combiner = Combiner.of(spec.combiner)
+    if isinstance(task.where, OutputBlock):
+        return partial(_on_pair, mapper), task.where.pairs(reader)
+    records = spec.records.records(read_chunk(task.where))
+    return mapper, records if isinstance(records, list) else list(records)
+
+
+def _on_pair(mapper: Mapper, _: Any, pair: tuple[Any, Any]) -> Iterable[tuple[Any, Any]]:
+    return mapper(*pair)
+
+
+def _failure(where: Location | OutputBlock, failed: UserError) -> MapFailed:
+    cause = failed.__cause__
+    assert cause is not None
+    trace = "".join(traceback.format_exception(cause))
+    return MapFailed(where, failed.number, repr(failed.record)[:_SHOWN], f"{type(cause).__name__}: {cause}", trace)
+
+
+def _map_only(mapper: Mapper, records: Iterable[Any]) -> list[tuple[Any, Any]]:
+    """The mapper's pairs as they come."""
+    pairs: list[tuple[Any, Any]] = []
+    number, record = -1, None
     try:
-        if combiner.fold is Fold.SUM and (summed := _map_and_sum(mapper, records)) is not None:
-            return summed
-        return map_records(mapper, spec.records.records(read_chunk(task.where)), combiner)
-    except UserError as failed:
-        cause = failed.__cause__
-        assert cause is not None
-        return MapFailed(
-            task.where,
-            failed.number,
-            repr(failed.record)[:_SHOWN],
-            f"{type(cause).__name__}: {cause}",
-            "".join(traceback.format_exception(cause)),
-        )
+        for number, record in enumerate(records):  # noqa: B007 - named when the mapper fails
+            pairs += [(key, value) for key, value in mapper(None, record)]
+    except Exception as error:
+        raise UserError(number, record) from error
+    return pairs
+
+
+def map_chunk(mapper: Mapper, records: Sequence[Any], combiner: Combiner) -> Run:
+    """The run of one chunk's records."""
+    if combiner.fold is Fold.SUM and (summed := _map_and_sum(mapper, records)) is not None:
+        return summed
+    take_counts()  # what the attempt to add up counted is counted again
+    return map_records(mapper, records, combiner)
 
 
 class UserError(Exception):

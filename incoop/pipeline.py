@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import json
 import logging
+import math
+import random
 import time
 from collections import Counter
 from collections.abc import Mapping
@@ -24,13 +26,16 @@ from contraction.encoding import ENCODING_VERSION
 from contraction.parts import SHARD_ROW, BlockLost, PackBuilder
 from incoop.contract_stage import ContractSpec, ReduceFailed, ShardDone, contract_shards
 from incoop.errors import IncoopError
-from incoop.failures import JobFailed, place_of
+from incoop.explain import OnlyExplained, explain
+from incoop.failures import JobFailed, NotDeterministic, TooLittleReuse, place_of
 from incoop.generation import Ids, Record
 from incoop.identity import Identity, identify
-from incoop.inputs import ChunkedInput, chunk_inputs
+from incoop.inputs import BlockSource, ChunkedInput, chunk_inputs
 from incoop.job import Job
 from incoop.map_stage import ChunkTask, MapDone, MapFailed, MapSpec, map_group
 from incoop.memo import MemoEntry, MemoStore, block_hash
+from incoop.null_memo import NullMemo
+from incoop.output import Mapped, Output, Sharded
 from incoop.plan import TreePlan, plan_tree, run_ids
 from incoop.report import RunReport
 from incoop.runs import BlobReader, RunHeader, RunRef, write_header
@@ -42,14 +47,32 @@ log = logging.getLogger("incoop")
 _WAVES = 4
 
 
+MapAnswer = list[MapDone | MapFailed | IncoopError]
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """What a caller may ask of one run."""
+
+    #: Sizes of chunks; None chooses by the input's size.
+    chunks: inchdfs.ChunkSettings | None = None
+    #: Verify by content that files whose size and times did not move did not change.
+    paranoid: bool = False
+    #: Say what would run, and do not run it.
+    explain: bool = False
+    #: Refuse to run when less than this share of the input can be reused.
+    strict: float | None = None
+    #: Share of the reused chunks to map again and compare.
+    verify: float = 0.0
+
+
 @dataclass(slots=True)
 class Outcome:
     """What a run leaves for its Result."""
 
-    #: Where the output's parts are; None when the input is empty.
-    output: RunHeader | None
-    #: The same for the run before; None when there was none that compares.
-    old_output: RunHeader | None
+    output: Output
+    #: The output of the run before, if there was one.
+    old_output: Output | None
     report: RunReport
     #: Hash of the root's content: the same for the same input and code, whatever ran before.
     root: bytes
@@ -62,10 +85,9 @@ class JobRun:
     job: Job
     inputs: Any
     store: inchdfs.DatasetStore
-    memo: MemoStore
+    memo: MemoStore | NullMemo
     spark: Spark
-    settings: inchdfs.ChunkSettings | None = None
-    paranoid: bool = False
+    options: RunOptions
     #: Packs that turned out damaged or gone.
     lost: set[bytes] = field(default_factory=set)
     report: RunReport = field(init=False)
@@ -85,6 +107,8 @@ class JobRun:
                 if lost.pack in self.lost:
                     raise
                 self.lost.add(lost.pack)
+                if isinstance(self.inputs, BlockSource):
+                    self.inputs.recover(lost)
                 self._again(f"a stored result is damaged and is computed again ({lost})")
             except CombinerChangesKeys as changes:
                 self.job = replace(self.job, combiner=None)
@@ -99,7 +123,7 @@ class JobRun:
         started = time.perf_counter()
         identity = identify(self.job)
         self.report.warnings += [each for each in identity.impurities if each not in self.report.warnings]
-        chunked = chunk_inputs(self.job, self.inputs, self.store, self.settings, self.paranoid, lambda _: None)
+        chunked = chunk_inputs(self.job, self.inputs, self.store, self.options.chunks, self.options.paranoid)
         self.report.input_bytes = chunked.size
         self.report.seconds["chunk"] = time.perf_counter() - started
         self.report.generation = self.memo.begin_generation(self.job.name)
@@ -116,25 +140,50 @@ class JobRun:
         comparable = before is not None and not self.lost and before.facts["tree"] == identity.tree
         old = before if comparable else None
         ids = run_ids(identity.map, chunked.mapper_of, chunked.rows["id"])
-        plan = plan_tree(ids, chunked.rows["tail"], identity.combine, old, flat=self.job.combiner is None)
-        old_output = self._old_output(before)
+        shape = "none" if self.job.reducer is None else "flat" if self.job.combiner is None else "tree"
+        plan = plan_tree(ids, chunked.rows["tail"], identity.combine, old, shape)
         self.report.map.tasks = len(ids)
         self.report.combine.tasks = sum(len(level.ids) for level in plan.levels[1:]) * self.job.shard_count
-        self.report.reduce.tasks = self.job.shard_count
-        if not len(ids):
-            self._commit(Record(plan.levels, self._facts(identity, None, b"")), [])
-            return Outcome(None, old_output, self.report, b"")
-        output_id = xxhash.xxh3_128_digest(identity.reduce + plan.root)
-        output = self._consult_memo(plan, output_id)
-        if output is None:
-            self._map(plan, chunked)
-            output = self._contract(plan, identity, output_id, old)
-        header = RunHeader.load(output, self.job.shard_count, self._reader())
-        self.report.keys_total = int(header.rows["keys"].sum())
+        self.report.reduce.tasks = self.job.shard_count if self.job.reducer is not None else 0
+        output_id = xxhash.xxh3_128_digest(identity.reduce + plan.levels[-1].ids.tobytes())
+        known = self._consult_memo(plan, output_id) if len(ids) else None
+        self._ask_before_running(plan, chunked, known is not None, before, identity)
+        if self.options.verify:
+            self._verify_sample(plan, chunked)
+        if len(ids) and known is None:
+            started = time.perf_counter()
+            self.spark.start()
+            self.report.seconds["spark"] = time.perf_counter() - started
+            self._map(plan, chunked, first=old is None)
+            if self.job.reducer is not None:
+                known = self._contract(plan, identity, output_id, old)
         root = self._root_hash(plan)
+        output = self._output(plan, known)
         self._sum_counters(ids, before)
-        self._commit(Record(plan.levels, self._facts(identity, output, root)), [output_id])
-        return Outcome(header, old_output, self.report, root)
+        old_output = self._old_output(before)
+        self._commit(Record(plan.levels, self._facts(identity, known, root)), [output_id] if known else [])
+        return Outcome(output, old_output, self.report, root)
+
+    def _output(self, plan: TreePlan, reduced: RunRef | None) -> Output:
+        """The parts of the output; a map-only job's are its chunk runs."""
+        if reduced is None:
+            return Mapped([RunRef.of_row(row) for row in plan.levels[0].refs])
+        header = RunHeader.load(reduced, self.job.shard_count, self._reader())
+        self.report.keys_total = int(header.rows["keys"].sum())
+        return Sharded(header)
+
+    def _ask_before_running(
+        self, plan: TreePlan, chunked: ChunkedInput, done: bool, before: Record | None, identity: Identity
+    ) -> None:
+        """Stop here when only an explanation is wanted, or too little can be reused."""
+        if not self.options.explain and self.options.strict is None:
+            return
+        explanation = explain(self.job.name, plan, chunked, done, before, identity, bool(self.lost))
+        if self.options.explain:
+            raise OnlyExplained(explanation)
+        assert self.options.strict is not None
+        if explanation.reusable < self.options.strict:
+            raise TooLittleReuse(self.job.name, explanation.reusable, self.options.strict, explanation.why)
 
     def _reader(self) -> BlobReader:
         return BlobReader(self.memo.blobs)
@@ -143,12 +192,14 @@ class JobRun:
         generation = self.memo.last_generation(self.job.name)
         return Record.from_bytes(generation.record) if generation is not None else None
 
-    def _old_output(self, before: Record | None) -> RunHeader | None:
+    def _old_output(self, before: Record | None) -> Output | None:
         """The output of the run before, for `changes`; not worth failing for."""
-        if before is None or before.facts["output"] is None or before.facts["shards"] != self.job.shard_count:
+        if before is None:
             return None
+        if before.facts["output"] is None:
+            return Mapped([RunRef.of_row(row) for row in before.levels[0].refs])
         try:
-            return RunHeader.load(_unpacked(before.facts["output"]), self.job.shard_count, self._reader())
+            return Sharded(RunHeader.load(_unpacked(before.facts["output"]), before.facts["shards"], self._reader()))
         except BlockLost:
             return None
 
@@ -167,7 +218,7 @@ class JobRun:
         self._reduce_counters = json.loads(output.inline) if output.inline else {}
         return RunRef.of_entry(output)
 
-    def _map(self, plan: TreePlan, chunked: ChunkedInput) -> None:
+    def _map(self, plan: TreePlan, chunked: ChunkedInput, first: bool) -> None:
         """Map the chunks that a missing node misses, each content once."""
         started = time.perf_counter()
         places: dict[bytes, list[int]] = {}
@@ -175,22 +226,36 @@ class JobRun:
             places.setdefault(bytes(plan.levels[0].ids[index]), []).append(index)
         if not places:
             return
-        firsts = [indices[0] for indices in places.values()]
-        tasks = [
-            ChunkTask(id_, where, int(chunked.mapper_of[index]))
-            for id_, where, index in zip(places, chunked.locate(firsts), firsts, strict=True)
-        ]
-        mappers = tuple(self.job.mapper.values() if isinstance(self.job.mapper, Mapping) else [self.job.mapper])
-        spec = MapSpec(mappers, self.job.combiner, self.job.records, self.job.shard_count, self.memo.worker_config())
-        groups = _balanced(tasks, self.spark.cores * _WAVES)
-        answers = self.spark.run(
-            f"{self.job.name}: map {len(tasks)} of {len(plan.levels[0].ids)} chunks", partial(map_group, spec), groups
-        )
+        tasks = self._chunk_tasks(plan, chunked, [indices[0] for indices in places.values()])
+        answers = self._map_on_spark(tasks, f"map {len(tasks)} of {len(plan.levels[0].ids)} chunks", check=first)
         done = [each for answer in answers for each in answer if isinstance(each, MapDone)]
         self._keep_mapped(plan, done, places)
         self.report.map.executed = len(done)
         self.report.fresh_bytes = sum(task.where.length for task in tasks)
         self.report.seconds["map"] = time.perf_counter() - started
+        self._raise_failures(answers)
+
+    def _chunk_tasks(self, plan: TreePlan, chunked: ChunkedInput, indices: list[int]) -> list[ChunkTask]:
+        return [
+            ChunkTask(bytes(plan.levels[0].ids[index]), where, int(chunked.mapper_of[index]))
+            for index, where in zip(indices, chunked.locate(indices), strict=True)
+        ]
+
+    def _map_on_spark(self, tasks: list[ChunkTask], what: str, check: bool = False) -> list[MapAnswer]:
+        mappers = tuple(self.job.mapper.values() if isinstance(self.job.mapper, Mapping) else [self.job.mapper])
+        spec = MapSpec(
+            mappers,
+            self.job.combiner,
+            self.job.reducer,
+            self.job.records,
+            self.job.shard_count,
+            self.memo.worker_config(),
+            check_combiner=check,
+        )
+        groups = _balanced(tasks, self.spark.cores * _WAVES)
+        return self.spark.run(f"{self.job.name}: {what}", partial(map_group, spec), groups)
+
+    def _raise_failures(self, answers: list[MapAnswer]) -> None:
         for answer in answers:
             for each in answer:
                 if isinstance(each, MapFailed):
@@ -198,6 +263,29 @@ class JobRun:
                     raise JobFailed(self.job.name, where, each.error, each.trace)
                 if isinstance(each, IncoopError):
                     raise each
+
+    def _verify_sample(self, plan: TreePlan, chunked: ChunkedInput) -> None:
+        """Map a random share of the reused chunks again; another result means a function that is not pure."""
+        known = np.flatnonzero(plan.known[0])
+        count = min(len(known), math.ceil(len(known) * self.options.verify))
+        if not count:
+            return
+        chosen = sorted(random.sample(known.tolist(), count))
+        answers = self._map_on_spark(self._chunk_tasks(plan, chunked, chosen), f"verify {count} chunks")
+        self._raise_failures(answers)
+        refs = {each.id: each.ref for answer in answers for each in answer if isinstance(each, MapDone)}
+        for index in chosen:
+            kept, again = RunRef.of_row(plan.levels[0].refs[index]), refs[bytes(plan.levels[0].ids[index])]
+            if self._content(kept) != self._content(again):
+                (where,) = chunked.locate([index])
+                raise NotDeterministic(self.job.name, f"the chunk at {place_of(where, 0)}")
+
+    def _content(self, ref: RunRef) -> bytes:
+        """What a chunk's run holds, wherever it lies."""
+        if self.job.reducer is None:
+            return ref.digest
+        header = RunHeader.load(ref, self.job.shard_count, self._reader())
+        return np.ascontiguousarray(header.rows["content"]).tobytes()
 
     def _keep_mapped(self, plan: TreePlan, done: list[MapDone], places: dict[bytes, list[int]]) -> None:
         entries = {}
@@ -324,8 +412,8 @@ class JobRun:
 
     def _root_hash(self, plan: TreePlan) -> bytes:
         """What the root holds, shard by shard; without a combiner there is no root but its chunks."""
-        if not plan.known[-1][0]:
-            return plan.root
+        if self.job.combiner is None or not len(plan.levels[0].ids):
+            return block_hash(plan.levels[-1].ids.tobytes())
         header = RunHeader.load(RunRef.of_row(plan.levels[-1].refs[0]), self.job.shard_count, self._reader())
         return block_hash(np.ascontiguousarray(header.rows["content"]).tobytes())
 

@@ -71,7 +71,7 @@ class TreePlan:
     def needed(self) -> tuple[list[int], list[tuple[int, int]]]:
         """Chunks to map, and nodes to contract, bottom up: what a missing root misses."""
         missing = [np.zeros(len(level.ids), np.bool_) for level in self.levels]
-        missing[-1] = ~self.known[-1]
+        missing[-1] = ~self.known[-1]  # the root; for a map-only job all chunks
         for number in range(len(self.levels) - 1, 0, -1):
             for node in np.flatnonzero(missing[number]):
                 children = self.levels[number].children(int(node))
@@ -111,14 +111,13 @@ def _among(ids: Ids, wanted: set[bytes]) -> npt.NDArray[np.bool_]:
     return np.isin(ids.view("S16"), _id_array(sorted(wanted)).view("S16"))
 
 
-def plan_tree(ids: Ids, tails: npt.NDArray[np.uint64], seed: bytes, old: Record | None, flat: bool) -> TreePlan:
+def plan_tree(ids: Ids, tails: npt.NDArray[np.uint64], seed: bytes, old: Record | None, shape: str) -> TreePlan:
     """Lay the tree over chunk runs, and find in the last generation what it holds of it.
 
-    `seed` is the combiner's print; a `flat` tree has one node over all chunks.
+    `seed` is the combiner's print. `shape` is "tree", or "flat" for one node over all chunks, or "none".
     """
     tree = [Level(ids, np.zeros(len(ids), REF_ROW))]
-    shapes = ([np.array([len(ids)], np.int64)] if len(ids) > 1 else []) if flat else levels(tails)
-    for ends in shapes:
+    for ends in levels(tails) if shape == "tree" else _flat(len(ids)) if shape == "flat" else []:
         tree.append(Level(_node_ids(tree[-1].ids, ends, seed), np.zeros(len(ends), REF_ROW), ends))
     known: list[npt.NDArray[np.bool_]] = []
     follows: list[Index] = []
@@ -137,6 +136,10 @@ def plan_tree(ids: Ids, tails: npt.NDArray[np.uint64], seed: bytes, old: Record 
         else:
             follows.append(_followed(level, match, follows[-1], before))
     return TreePlan(tree, known, follows, old)
+
+
+def _flat(count: int) -> list[Index]:
+    return [np.array([count], np.int64)] if count > 1 else []
 
 
 def _node_ids(below: Ids, ends: Index, seed: bytes) -> Ids:

@@ -29,8 +29,9 @@ class RunReport:
     keys_total: int = 0
     #: Reducer calls.
     keys_reduced: int = 0
+    #: By stage; "spark" is what starting Spark took, when this run had to.
     seconds: dict[str, float] = field(
-        default_factory=lambda: {"chunk": 0.0, "map": 0.0, "contract": 0.0, "reduce": 0.0, "total": 0.0}
+        default_factory=lambda: {"chunk": 0.0, "spark": 0.0, "map": 0.0, "contract": 0.0, "reduce": 0.0, "total": 0.0}
     )
     warnings: list[str] = field(default_factory=list)
     counters: dict[str, int] = field(default_factory=dict)

@@ -1,21 +1,31 @@
-"""The output of a run: read lazily, shard by shard, always in the same order."""
+"""What `run` gives: pairs that are read lazily, changes since the run before, part files."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from contraction.encoding import encode
 from contraction.keys import normal
-from contraction.parts import BlockLost, Part, differing_blocks
-from contraction.run import EMPTY, Run
-from contraction.update import changed_hashes, rows_with
-from incoop.contract_stage import COUNTED
+from contraction.parts import BlockLost
 from incoop.memo import BlobStore
-from incoop.pipeline import Outcome
+from incoop.output import Mapped, Output, OutputBlock, Pair, differing_pairs, ordered, read_part
 from incoop.report import RunReport
 from incoop.runs import BlobReader
+from incoop.save import save_parts
+from incoop.spark import Spark
+
+if TYPE_CHECKING:
+    from pyspark import RDD
+    from pyspark.sql import DataFrame
+
+    from incoop.memo import WorkerConfig
+    from incoop.pipeline import Outcome
+
+Read = TypeVar("Read")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +40,17 @@ class Change:
 class Result:
     """(key, value) pairs. Within a shard by key where keys compare, else by their bytes; the same for the same data."""
 
-    def __init__(self, outcome: Outcome, blobs: BlobStore, recover: Callable[[BlockLost], Outcome]) -> None:
+    def __init__(
+        self,
+        outcome: Outcome,
+        blobs: BlobStore,
+        worker: WorkerConfig,
+        spark: Spark,
+        recover: Callable[[BlockLost], Outcome],
+    ) -> None:
         self._outcome = outcome
         self._reader = BlobReader(blobs)
+        self._worker, self._spark = worker, spark
         self._recover = recover
 
     @property
@@ -45,11 +63,16 @@ class Result:
         """Hash of the contraction tree's root: equal for equal input and code, whatever ran before."""
         return self._outcome.root
 
-    def __iter__(self) -> Iterator[tuple[Any, Any]]:
-        for shard in range(self._shards()):
-            yield from self._pairs(shard)
+    @property
+    def output(self) -> Output:
+        """The stored parts behind the pairs."""
+        return self._outcome.output
 
-    def collect(self) -> list[tuple[Any, Any]]:
+    def __iter__(self) -> Iterator[Pair]:
+        for part in range(len(self.output)):
+            yield from ordered(self._read(partial(self._pairs, part)))
+
+    def collect(self) -> list[Pair]:
         """All pairs, as a list."""
         return list(self)
 
@@ -59,63 +82,64 @@ class Result:
 
     def changes(self) -> Iterator[Change]:
         """What is not as it was after the previous run of this job. Only blocks that differ are read."""
-        for shard in range(self._shards()):
-            old, new = self._differing(shard)
-            before, after = _by_key(old), _by_key(new)
-            for name in sorted(before.keys() | after.keys()):
-                (old_key, olds), (new_key, news) = before.get(name, (None, [])), after.get(name, (None, []))
-                if encode(olds) != encode(news):
-                    yield Change(new_key if news else old_key, _single(olds), _single(news))
+        old = self._outcome.old_output if self._outcome.old_output is not None else Mapped()
+        for before, after in differing_pairs(old, self.output, self._reader):
+            yield from _changes(before, after)
 
-    def _shards(self) -> int:
-        rows = self._outcome.output if self._outcome.output is not None else self._outcome.old_output
-        return len(rows.rows) if rows is not None else 0
+    def save(self, folder: str | Path) -> list[Path]:
+        """Write part files and `_SUCCESS`; those whose content did not change are left alone. Returns the rewritten."""
+        return self._read(lambda: save_parts(self.output, Path(folder), self._worker, self._spark, self._reader))
 
-    def _pairs(self, shard: int) -> list[tuple[Any, Any]]:
-        if self._outcome.output is None:
-            return []
+    def rdd(self) -> RDD[Pair]:
+        """The pairs as an RDD; Python workers read the blocks themselves."""
+        worker = self._worker
+        blocks = [self._read(partial(self._blocks, part)) for part in range(len(self.output))]
+
+        def read(part: list[OutputBlock]) -> list[Pair]:
+            reader = BlobReader(worker.open())
+            return ordered([pair for block in part for pair in block.pairs(reader)])
+
+        return self._spark.session.sparkContext.parallelize(blocks, max(1, len(blocks))).flatMap(read)
+
+    def dataframe(self, schema: Any = ("key", "value")) -> DataFrame:
+        """The pairs as a DataFrame with the columns `key` and `value`, or with a Spark schema."""
+        return self._spark.session.createDataFrame(self.rdd(), list(schema) if isinstance(schema, tuple) else schema)
+
+    def output_blocks(self) -> list[OutputBlock]:
+        """Every stored block, in order: the chunks of a next stage."""
+        return [block for part in range(len(self.output)) for block in self._read(partial(self._blocks, part))]
+
+    def recover(self, lost: BlockLost) -> None:
+        """Compute again what a lost pack held."""
+        self._outcome = self._recover(lost)
+
+    def _pairs(self, part: int) -> list[Pair]:
+        return read_part(self.output, part, self._reader)
+
+    def _blocks(self, part: int) -> list[OutputBlock]:
+        return self.output.blocks(part, self._reader)
+
+    def _read(self, read: Callable[[], Read]) -> Read:
         try:
-            pairs = _pairs_of(self._part(self._outcome.output.rows[shard]).whole())
+            return read()
         except BlockLost as lost:
-            self._outcome = self._recover(lost)
-            return self._pairs(shard)
-        return ordered(pairs)
-
-    def _part(self, row: Any) -> Part:
-        return Part.load(row, self._shards().bit_length() - 1, self._reader)
-
-    def _differing(self, shard: int) -> tuple[Run, Run]:
-        """The entries of old and new output that are not the same."""
-        old, new = self._outcome.old_output, self._outcome.output
-        if old is None or new is None:
-            return (
-                self._part(old.rows[shard]).whole() if old is not None else EMPTY,
-                self._part(new.rows[shard]).whole() if new is not None else EMPTY,
-            )
-        if old.rows["content"][shard] == new.rows["content"][shard]:
-            return EMPTY, EMPTY
-        before, after = differing_blocks(self._part(old.rows[shard]), self._part(new.rows[shard]))
-        changed = changed_hashes(before, after)
-        return before.take(rows_with(before, changed)), after.take(rows_with(after, changed))
+            self.recover(lost)
+            return read()
 
 
-def ordered(pairs: list[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
-    """Pairs by key; by the keys' bytes where they do not compare. Pairs of one key keep their order."""
-    try:
-        return sorted(pairs, key=lambda pair: pair[0])
-    except TypeError:
-        return sorted(pairs, key=lambda pair: encode(normal(pair[0])))
-
-
-def _pairs_of(run: Run) -> list[tuple[Any, Any]]:
-    return [pair for pair in run.values.to_list() if pair[0] is not COUNTED]
-
-
-def _by_key(run: Run) -> dict[bytes, tuple[Any, list[Any]]]:
+def _by_key(pairs: list[Pair]) -> dict[bytes, tuple[Any, list[Any]]]:
     found: dict[bytes, tuple[Any, list[Any]]] = {}
-    for key, value in _pairs_of(run):
+    for key, value in pairs:
         found.setdefault(encode(normal(key)), (key, []))[1].append(value)
     return found
+
+
+def _changes(old: list[Pair], new: list[Pair]) -> Iterator[Change]:
+    before, after = _by_key(old), _by_key(new)
+    for name in sorted(before.keys() | after.keys()):
+        (old_key, olds), (new_key, news) = before.get(name, (None, [])), after.get(name, (None, []))
+        if encode(olds) != encode(news):
+            yield Change(new_key if news else old_key, _single(olds), _single(news))
 
 
 def _single(values: list[Any]) -> Any:

@@ -9,14 +9,19 @@ from typing import TYPE_CHECKING, Any
 import inchdfs
 from contraction.parts import BlockLost
 from incoop.errors import BadCall
+from incoop.explain import Explanation, OnlyExplained
 from incoop.job import Job
 from incoop.memo import MemoStore
-from incoop.pipeline import JobRun, Outcome
+from incoop.null_memo import NullMemo
+from incoop.pipeline import JobRun, Outcome, RunOptions
 from incoop.result import Result
 from incoop.spark import Spark
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+#: What `strict=True` demands.
+_STRICT = 0.9
 
 
 def connect(
@@ -37,6 +42,12 @@ def connect(
     return Session(store, spark, memo, master, chunks, options)
 
 
+def _nothing(_: int) -> None:
+    """A task that loads what the stages need into a Python worker."""
+    import incoop.contract_stage
+    import incoop.map_stage  # noqa: F401
+
+
 class Session:
     """Runs jobs. Use it with `with`, or call `close()`."""
 
@@ -55,24 +66,60 @@ class Session:
         self._chunks = chunks
         self._spark = Spark(spark, master)
         self._memo = MemoStore.open(store, memo, **options)
+        self._null: NullMemo | None = None
 
-    def run(self, job: Job, inputs: Any, *, paranoid: bool = False) -> Result:
-        """Run a job on a path, a glob, a folder, a list of those, or `inchdfs:/NAME[@VERSION]`.
+    def run(
+        self,
+        job: Job,
+        inputs: Any,
+        *,
+        paranoid: bool = False,
+        strict: float | bool | None = None,
+        verify: float = 0.0,
+    ) -> Result:
+        """Run a job on a path, a glob, a folder, a list of those, `inchdfs:/NAME[@VERSION]`, or another result.
 
-        What did not change since any earlier run is not computed again. `paranoid` verifies by content that files
-        whose size and times did not move did not change either.
+        A job with a dict of mappers takes a dict of inputs. What did not change since any earlier run is not computed
+        again. `paranoid` verifies by content that files whose size and times did not move did not change either.
+        `strict` refuses to run when less than that share of the input can be reused (True: 90 %). `verify` maps a
+        random share of the reused chunks again and raises NotDeterministic when one comes out differently.
         """
-        run = JobRun(job, inputs, self.datasets, self._memo, self._spark, self._chunks, paranoid)
+        if (strict is not None and not 0 <= float(strict) <= 1) or not 0 <= verify <= 1:
+            raise BadCall("strict and verify are shares, between 0 and 1.")
+        share = None if strict is None or strict is False else _STRICT if strict is True else float(strict)
+        options = RunOptions(self._chunks, paranoid, strict=share, verify=verify)
+        memo = self._memo if job.memoize else self._unmemoized()
+        run = JobRun(job, inputs, self.datasets, memo, self._spark, options)
 
         def recover(lost: BlockLost) -> Outcome:
             run.lost.add(lost.pack)
             return run.execute()
 
-        return Result(run.execute(), self._memo.blobs, recover)
+        return Result(run.execute(), memo.blobs, memo.worker_config(), self._spark, recover)
+
+    def explain(self, job: Job, inputs: Any, *, paranoid: bool = False) -> Explanation:
+        """Say what `run` would reuse and what it would run, and why, without running it."""
+        options = RunOptions(self._chunks, paranoid, explain=True)
+        try:
+            JobRun(job, inputs, self.datasets, self._memo, self._spark, options).execute()
+        except OnlyExplained as explained:
+            return explained.explanation
+        raise AssertionError("a run that is only explained does not return")
+
+    def warm_up(self) -> None:
+        """Start Spark now rather than at the first job."""
+        self._spark.run("warm up", _nothing, range(self._spark.cores))
+
+    def _unmemoized(self) -> NullMemo:
+        if self._null is None:
+            self._null = NullMemo(self.datasets.folder.parent)
+        return self._null
 
     def close(self) -> None:
         """Stop what was started. Closing twice is fine."""
         self._memo.close()
+        if self._null is not None:
+            self._null.close()
         self._spark.stop()
 
     def __enter__(self) -> Session:

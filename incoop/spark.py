@@ -6,10 +6,18 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+#: A session of ours says nothing that a user could not act on.
+_LOG_SETTINGS = Path(__file__).with_name("log4j2.properties").as_uri()
+_QUIET = {
+    "spark.ui.showConsoleProgress": "false",
+    "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={_LOG_SETTINGS}",
+}
 
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")
@@ -30,11 +38,17 @@ class Spark:
 
             # Workers must run the Python that runs us, whatever PATH says.
             os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-            builder = SparkSession.builder.appName("incoop").config("spark.ui.showConsoleProgress", "false")
+            builder = SparkSession.builder.appName("incoop")
+            for key, value in _QUIET.items():
+                builder = builder.config(key, value)
             if self._master or "SPARK_MASTER" not in os.environ:
                 builder = builder.master(self._master or "local[*]")
             self._session = builder.getOrCreate()
         return self._session
+
+    def start(self) -> None:
+        """Start Spark, if nobody has."""
+        assert self.session is not None
 
     @property
     def cores(self) -> int:

@@ -18,6 +18,8 @@ from incoop.errors import BadCall, IncoopError
 
 #: Subcommand -> (module:function, its line in `incoop --help`). The order is the order of the help text.
 COMMANDS: dict[str, tuple[str, str]] = {
+    "run": ("incoop.cli.run:run", "Run a Job defined in a file."),
+    "demo": ("incoop.cli.demo:demo", "Show the whole idea in one minute."),
     "doctor": ("incoop.cli.doctor:doctor", "Say what is missing on this machine, and how to get it."),
     "put": ("incoop.cli.datasets:put", "Store files as a new version of a dataset."),
     "ls": ("incoop.cli.datasets:ls", "List datasets, or the versions of one."),
@@ -59,7 +61,8 @@ def cli(verbose: int) -> None:
 
     \b
     Examples:
-      incoop doctor
+      incoop demo
+      incoop run wordcount.py corpus/
       incoop put access.log logs
       incoop ls logs
     """

@@ -1,0 +1,57 @@
+"""Load a Job from a user's Python file, as `incoop run job.py[:NAME]` names it."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+
+from incoop.errors import BadCall, IncoopError
+from incoop.job import Job
+
+
+class JobFileFailed(IncoopError):
+    """The user's file raised while it was loaded."""
+
+    def __init__(self, path: str, error: str) -> None:
+        super().__init__(path, error)
+        self.path, self.error = path, error
+
+    def __str__(self) -> str:
+        return f"{self.path} could not be loaded: {self.error}"
+
+
+def load_job(named: str) -> Job:
+    """The job that `FILE` or `FILE:NAME` stands for; with several in a file, its name is needed."""
+    path, name = _split(named)
+    if not path.is_file():
+        raise BadCall(f"{path} is not a file. Name a Python file that defines a Job, as in job.py or job.py:NAME.")
+    module_name = path.stem
+    spec = importlib.util.spec_from_file_location(module_name, path)
+    if spec is None or spec.loader is None:
+        raise BadCall(f"{path} is not a Python file.")
+    module = importlib.util.module_from_spec(spec)
+    # Its neighbours can be imported, here and, since Spark ships functions of this module by value, on executors.
+    sys.path.insert(0, str(path.parent.absolute()))
+    sys.modules[module_name] = module
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        raise JobFileFailed(str(path), f"{type(error).__name__}: {error}") from error
+    from pyspark import cloudpickle
+
+    cloudpickle.register_pickle_by_value(module)  # type: ignore[no-untyped-call]
+    jobs = {key: value for key, value in vars(module).items() if isinstance(value, Job)}
+    if name:
+        if name not in jobs:
+            raise BadCall(f"{path} defines no Job named {name}; it defines {', '.join(jobs) or 'none'}.")
+        return jobs[name]
+    if len(jobs) != 1:
+        what = "no Job" if not jobs else f"several: {', '.join(jobs)}; name one, as in {path}:{next(iter(jobs))}"
+        raise BadCall(f"{path} defines {what}.")
+    return next(iter(jobs.values()))
+
+
+def _split(named: str) -> tuple[Path, str]:
+    path, colon, name = named.rpartition(":")
+    return (Path(path), name) if colon and name.isidentifier() else (Path(named), "")

@@ -1,0 +1,75 @@
+"""`incoop run`: run a Job that a file defines."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from incoop.cli.job_file import load_job
+from incoop.cli.options import chunk_size_options, memo_option, report_option, settings_from, show_report, store_option
+from incoop.save import line_of
+
+
+@click.command()
+@click.argument("job", metavar="JOB.PY[:NAME]")
+@click.argument("inputs", metavar="INPUT…", nargs=-1, required=True)
+@click.option("--output", type=click.Path(path_type=Path), help="Folder for part files; else pairs are printed.")
+@click.option("--explain", is_flag=True, help="Say what would be reused and what would run, and why; run nothing.")
+@click.option("--strict", type=click.FloatRange(0, 1), help="Refuse to run when less than this share can be reused.")
+@click.option(
+    "--verify", type=click.FloatRange(0, 1), default=0.0, help="Share of reused chunks to run again and compare."
+)
+@click.option("--paranoid", is_flag=True, help="Read files even if their size, times and inode did not change.")
+@click.option("--changes", is_flag=True, help="Print what changed since the previous run instead of all pairs.")
+@click.option("--master", metavar="URL", help="Spark master; local[*] unless given.")
+@chunk_size_options
+@store_option
+@memo_option
+@report_option
+def run(
+    job: str,
+    inputs: tuple[str, ...],
+    output: Path | None,
+    explain: bool,
+    strict: float | None,
+    verify: float,
+    paranoid: bool,
+    changes: bool,
+    master: str | None,
+    store: Path,
+    memo: str | None,
+    report: str,
+    **options: Any,
+) -> None:
+    """Run a Job defined in a Python file on files, folders, globs or datasets (inchdfs:/NAME).
+
+    Prints one pair a line, key and value separated by a tab. What did not change since an earlier run is reused.
+
+    \b
+    Examples:
+      incoop run wordcount.py corpus/
+      incoop run jobs.py:top access.log --output out
+      incoop run wordcount.py corpus/ --explain
+    """
+    loaded = load_job(job)
+    from incoop.session import connect
+
+    with connect(store, memo=memo, master=master, chunks=settings_from(options)) as session:
+        if explain:
+            click.echo(str(session.explain(loaded, list(inputs), paranoid=paranoid)))
+            return
+        result = session.run(loaded, list(inputs), paranoid=paranoid, strict=strict, verify=verify)
+        if output is not None:
+            written = result.save(output)
+            click.echo(f"{len(written)} part files written to {output}", err=True)
+        elif changes:
+            for change in result.changes():
+                click.echo(f"{line_of(change.key, change.old)}\t{line_of('', change.new)[1:]}")
+        else:
+            for key, value in result:
+                sys.stdout.write(line_of(key, value) + "\n")
+            sys.stdout.flush()
+        show_report(report, result.report.as_dict(), str(result.report))

@@ -1,0 +1,44 @@
+"""The memo of a job with `memoize=False`: finds nothing, keeps nothing, on the same path as the real one."""
+
+from __future__ import annotations
+
+import secrets
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from incoop.memo import BlobStore, Generation, MemoEntry, WorkerConfig
+
+
+class NullMemo:
+    """Packs of the run itself lie in a temporary folder inside the store, until the session closes."""
+
+    def __init__(self, store: Path) -> None:
+        store.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._folder = tempfile.TemporaryDirectory(prefix="unmemoized-", dir=store)
+        self._worker = WorkerConfig(str(Path(self._folder.name).absolute()), secrets.token_bytes(32))
+        self.blobs: BlobStore = self._worker.open()
+
+    def worker_config(self) -> WorkerConfig:
+        return self._worker
+
+    def lookup(self, task_ids: Sequence[bytes]) -> list[MemoEntry | None]:
+        return [None] * len(task_ids)
+
+    def store(self, entries: Mapping[bytes, MemoEntry]) -> None:
+        return None
+
+    def begin_generation(self, job: str) -> int:
+        return 0
+
+    def abort_generation(self, job: str, generation: int) -> None:
+        return None
+
+    def last_generation(self, job: str) -> Generation | None:
+        return None
+
+    def commit_generation(self, job: str, generation: int, record: bytes, live: bytes | Iterable[bytes]) -> bool:
+        return False
+
+    def close(self) -> None:
+        self._folder.cleanup()

@@ -1,0 +1,153 @@
+"""A run's output as parts that are read one by one: shards of reduced pairs, or chunks of mapped ones.
+
+Contract: the same data gives the same parts in the same order; a part has a content hash that tells whether it
+changed. A part's blocks are the chunks of the next stage.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import xxhash
+
+from contraction.encoding import encode
+from contraction.keys import normal
+from contraction.parts import BlockLost, Part, differing_blocks
+from contraction.run import EMPTY, Run
+from contraction.update import changed_hashes, rows_with
+from contraction.wire import read_column
+from incoop.contract_stage import COUNTED
+from incoop.memo import verify_block
+from incoop.runs import BlobReader, RunHeader, RunRef
+
+Pair = tuple[Any, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class OutputBlock:
+    """A stored block of pairs: where it is, and what verifies it."""
+
+    id: bytes
+    pack: bytes
+    offset: int
+    length: int
+    #: A shard's block is a run; a mapped chunk's is a column of pairs.
+    is_run: bool
+    #: Where the block stands among its neighbours; shapes the next stage's tree.
+    tail: int
+
+    def pairs(self, reader: BlobReader) -> list[Pair]:
+        """Read, verify and decode."""
+        if not self.length:
+            return []
+        data = reader.read(self.pack, self.offset, self.length)
+        if not verify_block(data, self.id):
+            raise BlockLost(self.pack, "an output block does not match its hash")
+        values = Run.from_bytes(data).values if self.is_run else read_column(data, 0)[0]
+        return [pair for pair in values.to_list() if pair[0] is not COUNTED]
+
+
+class Output(Protocol):
+    """What a Result reads."""
+
+    def __len__(self) -> int: ...
+
+    def content(self, part: int) -> bytes: ...
+
+    def blocks(self, part: int, reader: BlobReader) -> list[OutputBlock]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Sharded:
+    """Reduced pairs: one part a shard."""
+
+    header: RunHeader
+
+    def __len__(self) -> int:
+        return len(self.header.rows)
+
+    def content(self, part: int) -> bytes:
+        return bytes(self.header.rows["content"][part])
+
+    def blocks(self, part: int, reader: BlobReader) -> list[OutputBlock]:
+        stored = self.part(part, reader)
+        return [
+            OutputBlock(id_, stored.packs[pack], offset, length, True, _tail(part, number, len(stored.rows)))
+            for number, (id_, pack, offset, length) in enumerate(stored.rows.tolist())
+        ]
+
+    def part(self, part: int, reader: BlobReader) -> Part:
+        return Part.load(self.header.rows[part], len(self).bit_length() - 1, reader)
+
+
+@dataclass(frozen=True, slots=True)
+class Mapped:
+    """A map-only job's pairs, in input order: one part a chunk. Empty for an empty input."""
+
+    refs: Sequence[RunRef] = ()
+
+    def __len__(self) -> int:
+        return len(self.refs)
+
+    def content(self, part: int) -> bytes:
+        return self.refs[part].digest
+
+    def blocks(self, part: int, reader: BlobReader) -> list[OutputBlock]:
+        ref = self.refs[part]
+        # The content itself shapes the next tree: a chunk has no neighbours that stay when it changes.
+        return [OutputBlock(ref.digest, ref.pack, ref.offset, ref.length, False, xxhash.xxh3_64_intdigest(ref.digest))]
+
+
+def read_part(output: Output, part: int, reader: BlobReader) -> list[Pair]:
+    """All pairs of one part."""
+    return [pair for block in output.blocks(part, reader) for pair in block.pairs(reader)]
+
+
+def differing_pairs(old: Output, new: Output, reader: BlobReader) -> Iterator[tuple[list[Pair], list[Pair]]]:
+    """Pairs that two outputs may not share, old and new, in portions of which no two have a key in common.
+
+    Between outputs of one kind only what differs is read.
+    """
+    if isinstance(old, Sharded) and isinstance(new, Sharded) and len(old) == len(new):
+        for part in range(len(new)):
+            if old.content(part) != new.content(part):
+                before, after = differing_blocks(old.part(part, reader), new.part(part, reader))
+                changed = changed_hashes(before, after)
+                yield _pairs(before.take(rows_with(before, changed))), _pairs(after.take(rows_with(after, changed)))
+        return
+    old_parts = Counter(old.content(part) for part in range(len(old)))
+    new_parts = Counter(new.content(part) for part in range(len(new)))
+    yield _unshared(old, new_parts, reader), _unshared(new, old_parts, reader)
+
+
+def _unshared(output: Output, other: Counter[bytes], reader: BlobReader) -> list[Pair]:
+    spare = other.copy()
+    pairs: list[Pair] = []
+    for part in range(len(output)):
+        content = output.content(part)
+        if spare[content] > 0:
+            spare[content] -= 1
+        else:
+            pairs += read_part(output, part, reader)
+    return pairs
+
+
+def ordered(pairs: list[Pair]) -> list[Pair]:
+    """Pairs by key; by the keys' bytes where they do not compare. Pairs of one key keep their order."""
+    try:
+        return sorted(pairs, key=lambda pair: pair[0])
+    except TypeError:
+        return sorted(pairs, key=lambda pair: encode(normal(pair[0])))
+
+
+def _pairs(run: Run) -> list[Pair]:
+    return [pair for pair in run.values.to_list() if pair[0] is not COUNTED] if run is not EMPTY else []
+
+
+def _tail(part: int, number: int, count: int) -> int:
+    """A hash of a block's place: an edit inside a block leaves the next tree's shape alone."""
+    return xxhash.xxh3_64_intdigest(np.array([part, number, count], np.int64).tobytes())
