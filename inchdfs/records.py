@@ -9,6 +9,7 @@ from __future__ import annotations
 import codecs
 import csv
 import io
+import re
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -37,15 +38,15 @@ class RecordFormat(Protocol):
         ...
 
 
+_SURROGATE = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]?")
+
+
 def _replace_as_java(error: UnicodeError) -> tuple[str, int]:
     """Like "replace", with one U+FFFD for an encoded surrogate, as Java and so Spark decode it; Python gives three."""
     if not isinstance(error, UnicodeDecodeError):
         raise error
-    start, found = error.start, error.object
-    if error.encoding != "utf-8" or found[start] != 0xED or found[start + 1 : start + 2] < b"\xa0":
-        return "\ufffd", error.end
-    third = found[start + 2 : start + 3]
-    return "\ufffd", start + (3 if b"\x80" <= third < b"\xc0" else 2)
+    surrogate = _SURROGATE.match(error.object, error.start) if error.encoding == "utf-8" else None
+    return "\ufffd", surrogate.end() if surrogate else error.end
 
 
 #: What Lines and Csv do with bytes that are no text, unless told otherwise.
