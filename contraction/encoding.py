@@ -17,6 +17,9 @@ from typing import Any
 #: Part of every task id: blocks of another encoding are not read.
 ENCODING_VERSION = 1
 
+#: Containers nested deeper than this are pickled, which does not recurse when it reads them back.
+DEEPEST = 64
+
 _FLOAT = struct.Struct("<d")
 _COMPLEX = struct.Struct("<dd")
 
@@ -31,7 +34,7 @@ def encode(value: Any) -> bytes:
         (False, False)
     """
     out = bytearray()
-    _encode(value, out)
+    _encode(value, out, 0)
     return bytes(out)
 
 
@@ -59,12 +62,15 @@ def _read_size(data: bytes, at: int) -> tuple[int, int]:
         shift += 7
 
 
-def _encode(value: Any, out: bytearray) -> None:
+Encoder = Callable[[Any, bytearray, int], None]
+
+
+def _encode(value: Any, out: bytearray, depth: int) -> None:
     encoder = _ENCODERS.get(type(value))
-    if encoder is None:
+    if encoder is None or depth > DEEPEST:
         _sized(b"P", _pickle(value), out)
     else:
-        encoder(value, out)
+        encoder(value, out, depth)
 
 
 def _sized(tag: bytes, payload: bytes, out: bytearray) -> None:
@@ -84,51 +90,55 @@ def _pickle(value: Any) -> bytes:
     return buffer.getvalue()
 
 
-def _int(value: int, out: bytearray) -> None:
+def _int(value: int, out: bytearray, depth: int) -> None:
     _sized(b"i", value.to_bytes((value.bit_length() + 8) // 8, "little", signed=True), out)
 
 
-def _str(value: str, out: bytearray) -> None:
+def _str(value: str, out: bytearray, depth: int) -> None:
     _sized(b"s", value.encode("utf-8", "surrogatepass"), out)
 
 
-def _sequence(tag: bytes) -> Callable[[Any, bytearray], None]:
-    def encoder(value: Any, out: bytearray) -> None:
+def _sequence(tag: bytes) -> Encoder:
+    def encoder(value: Any, out: bytearray, depth: int) -> None:
         out += tag
         _size(out, len(value))
         for item in value:
-            _encode(item, out)
+            _encode(item, out, depth + 1)
 
     return encoder
 
 
-def _dict(value: dict[Any, Any], out: bytearray) -> None:
+def _dict(value: dict[Any, Any], out: bytearray, depth: int) -> None:
     # In insertion order, which a program can observe.
     out += b"d"
     _size(out, len(value))
     for key, item in value.items():
-        _encode(key, out)
-        _encode(item, out)
+        _encode(key, out, depth + 1)
+        _encode(item, out, depth + 1)
 
 
-def _unordered(tag: bytes) -> Callable[[Any, bytearray], None]:
-    def encoder(value: Any, out: bytearray) -> None:
+def _unordered(tag: bytes) -> Encoder:
+    def encoder(value: Any, out: bytearray, depth: int) -> None:
         out += tag
         _size(out, len(value))
-        for item in sorted(encode(item) for item in value):
-            out += item
+        items = []
+        for item in value:
+            items.append(bytearray())
+            _encode(item, items[-1], depth + 1)
+        for encoded in sorted(items):
+            out += encoded
 
     return encoder
 
 
-_ENCODERS: dict[type, Callable[[Any, bytearray], None]] = {
-    type(None): lambda value, out: out.extend(b"N"),
-    bool: lambda value, out: out.extend(b"T" if value else b"F"),
+_ENCODERS: dict[type, Encoder] = {
+    type(None): lambda value, out, depth: out.extend(b"N"),
+    bool: lambda value, out, depth: out.extend(b"T" if value else b"F"),
     int: _int,
-    float: lambda value, out: out.extend(b"f" + _FLOAT.pack(value)),
-    complex: lambda value, out: out.extend(b"c" + _COMPLEX.pack(value.real, value.imag)),
+    float: lambda value, out, depth: out.extend(b"f" + _FLOAT.pack(value)),
+    complex: lambda value, out, depth: out.extend(b"c" + _COMPLEX.pack(value.real, value.imag)),
     str: _str,
-    bytes: lambda value, out: _sized(b"b", value, out),
+    bytes: lambda value, out, depth: _sized(b"b", value, out),
     tuple: _sequence(b"t"),
     list: _sequence(b"l"),
     dict: _dict,

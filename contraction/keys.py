@@ -1,14 +1,18 @@
 """Keys: a hash that orders them, and what counts as the same key.
 
-Contract: keys that Python calls equal have the same hash and are the same key (1, 1.0 and True; 0.0 and -0.0; inside
-tuples too), as they are in a dict. Unlike in a dict, NaN is the same key as NaN. The hash is the same on every machine
-and in every process.
+Contract: keys that Python calls equal have the same hash and are the same key (1, 1.0 and True; 0.0 and -0.0; a named
+tuple and a tuple; inside tuples too), as they are in a dict. Unlike in a dict, NaN is the same key as NaN. Keys of
+classes with an `__eq__` of their own are the same when they pickle to the same bytes. The hash is the same on every
+machine and in every process.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -62,7 +66,8 @@ def _full_hash(key: Any) -> int:
         return _NONE
     if kind is tuple and len(key) == 2:
         return _mix((_full_hash(key[0]) * _FIRST + _full_hash(key[1]) * _SECOND) & _WORD)
-    return xxhash.xxh3_64_intdigest(encode(normal(key)))
+    plain = normal(key)
+    return xxhash.xxh3_64_intdigest(encode(plain)) if type(plain) is kind else _full_hash(plain)
 
 
 def _full_hashes(keys: Sequence[Any]) -> Hashes:
@@ -98,9 +103,27 @@ def _mix_array(words: Hashes) -> Hashes:
     return words ^ words >> np.uint64(31)
 
 
+#: Built-in types that are subclassed for keys, and how the plain value is had. `str(key)` is a name for an Enum.
+_BASES: dict[type, Callable[[Any], Any]] = {
+    str: str.__str__,
+    int: int.__int__,
+    float: float.__float__,
+    bytes: bytes,
+    tuple: tuple,
+    frozenset: frozenset,
+}
+
+
 def normal(key: Any) -> Any:
-    """A key with every number in the form that equal numbers share."""
+    """A key in the form that equal keys share: numbers, subclasses of built-in types, and what these contain.
+
+    Example:
+        >>> normal((True, 2.0, Decimal("0.5"), 1 + 0j))
+        (1, 2, 0.5, 1)
+    """
     kind = type(key)
+    if kind is str or kind is int or kind is bytes or key is None:
+        return key
     if kind is bool:
         return int(key)
     if kind is float:
@@ -109,7 +132,40 @@ def normal(key: Any) -> Any:
         return int(key) if key.is_integer() else key
     if kind is tuple or kind is frozenset:
         return kind(map(normal, key))
+    if isinstance(key, np.number | np.bool_ | np.str_ | np.bytes_):
+        plain = key.item()
+        return key if isinstance(plain, np.generic) else normal(plain)
+    for base, plain_of in _BASES.items():
+        if isinstance(key, base) and kind.__eq__ is base.__eq__:
+            return normal(plain_of(key))
+    if isinstance(key, complex | Decimal | Fraction):
+        return _normal_number(key)
+    if kind is datetime and key.tzinfo is not None:
+        return key.astimezone(UTC)
     return key
+
+
+def _normal_number(number: complex | Decimal | Fraction) -> Any:
+    if isinstance(number, complex):
+        return normal(number.real) if number.imag == 0 else complex(number.real + 0.0, number.imag + 0.0)
+    if isinstance(number, Decimal) and not number.is_finite():
+        return math.nan if number.is_nan() else float(number)
+    exact = Fraction(number)
+    if exact.denominator == 1:
+        return exact.numerator
+    # A denominator that is no power of two has no equal float.
+    return float(exact) if exact.denominator & (exact.denominator - 1) == 0 and float(exact) == exact else exact
+
+
+#: Keys of these types that a dict tells apart are different keys.
+_TOLD_APART = frozenset({str, bytes, int, bool, type(None)})
+
+
+def distinct(keys: Sequence[Any]) -> bool:
+    """Whether no two keys of a dict are the same key; only NaN can be there twice."""
+    if _TOLD_APART.issuperset(map(type, keys)) or len(np.unique(hashes_of(keys))) == len(keys):
+        return True
+    return len({encode(normal(key)) for key in keys}) == len(keys)
 
 
 def same_keys(keys: Column, here: Index, there: Index) -> npt.NDArray[np.bool_]:

@@ -19,6 +19,9 @@ from contraction.update import changed_hashes, rows_with
 
 _NOTHING = np.empty(0, np.uint64)
 
+#: Lists of up to this many children are aligned even where most of them are equal.
+_FEW = 64
+
 
 class PendingReader:
     """Reads packs, and what was just added to the pack being built."""
@@ -67,7 +70,7 @@ class ShardContraction:
         (3) only those are combined again, from all children;
         (4) those that come out as they were are dropped: when none is left, the climb ends here.
         """
-        if task.old_id is None or task.old_id not in self.rows:
+        if task.old_id is None or not self.rows.keys() >= {task.old_id, *task.old_children}:
             whole = self.combiner.combine([self._part(child).whole() for child in task.children])  # step (1)
             self.rows[task.id], self.refs[task.id] = as_row(write_part(whole, self.shard_bits, self.pack)), b""
             self.executed += 1
@@ -135,6 +138,10 @@ def replaced(old: tuple[bytes, ...], new: tuple[bytes, ...]) -> list[tuple[tuple
         end += 1
     # The common ends first: among equal children a matcher alone would align the wrong ones.
     old, new = old[start : len(old) - end], new[start : len(new) - end]
+    if not old and not new:
+        return []
+    if len(new) > 2 * len(set(new)) + _FEW:
+        return [(old, new)]  # any alignment is right; the matcher takes cubic time where most children are equal
     matcher = SequenceMatcher(None, old, new, autojunk=False)
     return [(old[a:b], new[c:d]) for kind, a, b, c, d in matcher.get_opcodes() if kind != "equal"]
 

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from contraction.columns import NONE, Column, Index, Ints, concat
 from contraction.encoding import encode
-from contraction.keys import HASH_BYTES, Hashes, hashes_of, normal, same_keys
+from contraction.keys import HASH_BYTES, Hashes, distinct, hashes_of, normal, same_keys
 from contraction.wire import read_column, write_column
 
 _HEAD = struct.Struct("<I?")  # keys, whether some key has other than one value
@@ -35,6 +35,7 @@ class Run:
     @classmethod
     def of_groups(cls, groups: Mapping[Any, Sequence[Any]]) -> Run:
         """A run of keys, each with its values in order."""
+        groups = united(groups)
         keys = list(groups)
         counts = np.fromiter(map(len, groups.values()), np.int64, len(keys))
         values = [value for each in groups.values() for value in each]
@@ -42,7 +43,9 @@ class Run:
 
     @classmethod
     def of_values(cls, single: Mapping[Any, Any]) -> Run:
-        """A run of keys with one value each."""
+        """A run of keys with one value each (several where the dict holds NaN more than once)."""
+        if not distinct(list(single)):
+            return cls.of_groups({key: [value] for key, value in single.items()})
         return _sorted(list(single), Column.of(list(single.values())), None)
 
     def __len__(self) -> int:
@@ -124,6 +127,16 @@ def starts_of(counts: npt.NDArray[Any]) -> Ints:
 def _firsts(firsts: Ints) -> Ints | None:
     """None when every group has exactly one value: the canonical form."""
     return None if firsts[-1] == len(firsts) - 1 and (np.diff(firsts) == 1).all() else firsts
+
+
+def united(groups: Mapping[Any, Sequence[Any]]) -> Mapping[Any, Sequence[Any]]:
+    """Groups of a dict in which no two keys are the same, as `contraction.keys` sees it: a dict tells NaNs apart."""
+    if distinct(list(groups)):
+        return groups
+    together: dict[bytes, tuple[Any, list[Any]]] = {}
+    for key, values in groups.items():
+        together.setdefault(encode(normal(key)), (key, []))[1].extend(values)
+    return dict(together.values())
 
 
 def _sorted(keys: list[Any], values: Column, counts: Ints | None) -> Run:

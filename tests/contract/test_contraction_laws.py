@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import Any
+from datetime import UTC, datetime, timedelta, timezone
+from decimal import Decimal
+from enum import Enum, IntEnum
+from fractions import Fraction
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -16,7 +22,7 @@ from contraction.columns import Column
 from contraction.combine import Combiner
 from contraction.encoding import decode, encode
 from contraction.keys import hash_of, hashes_of
-from contraction.node import NodeTask, ShardContraction
+from contraction.node import NodeTask, ShardContraction, replaced
 from contraction.parts import SHARD_ROW, PackBuilder, Part, write_part
 from contraction.run import Run, merge
 from contraction.shape import levels
@@ -89,6 +95,99 @@ def test_hashing_many_keys_equals_hashing_one_by_one(keys: list[Any]) -> None:
 def test_equal_numbers_are_one_key(number: int) -> None:
     assert hash_of(number) == hash_of(float(number))
     assert hash_of((number, "a")) == hash_of((float(number), "a"))
+
+
+class Shade(str, Enum):  # noqa: UP042 - its str() is not its value
+    DARK = "dark"
+
+
+class Level(IntEnum):
+    LOW = 1
+
+
+class Point(NamedTuple):
+    x: float
+    y: float
+
+
+NOON = datetime(2024, 5, 1, 12, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        pytest.param((1, 1.0, True, Level.LOW, np.int64(1), np.float64(1), Decimal(1), Fraction(1), 1 + 0j), id="one"),
+        pytest.param((0.5, Fraction(1, 2), Decimal("0.50"), np.float32(0.5)), id="a half"),
+        pytest.param((Fraction(1, 10), Decimal("0.1"), Decimal("0.10")), id="a tenth, which no float is"),
+        pytest.param((2**70, 2.0**70, Fraction(2**70)), id="more than 64 bits"),
+        pytest.param((0, 0.0, -0.0, False, -0.0 + 0j, Decimal("-0")), id="zero"),
+        pytest.param((math.inf, Decimal("inf")), id="infinity"),
+        pytest.param((math.nan, -math.nan, float("nan"), np.float64("nan"), Decimal("nan")), id="nan"),
+        pytest.param(("dark", Shade.DARK, np.str_("dark")), id="text"),
+        pytest.param(((1, 2.5), Point(1, 2.5), Point(True, 2.5)), id="a named tuple"),
+        pytest.param(((1, (2, math.nan)), (1.0, (Level(1) + 1, float("nan")))), id="a nested tuple"),
+        pytest.param((frozenset({1, 2}), frozenset({True, 2.0})), id="a set"),
+        pytest.param((NOON, NOON.astimezone(timezone(timedelta(hours=5)))), id="a moment"),
+    ],
+)
+def test_equal_keys_are_one_key_whatever_their_types(keys: tuple[Any, ...]) -> None:
+    assert len({hash_of(key) for key in keys}) == 1
+    merged, shared = merge([Run.of_values({key: at}) for at, key in enumerate(keys)])
+    assert [values for _, values in merged.groups()] == [list(range(len(keys)))]
+    assert shared.all()
+
+
+def test_unequal_keys_of_related_types_are_told_apart() -> None:
+    keys = ["1", b"1", 1, (1,), None, "None", 1.5, (1, 1), (1, (1,)), frozenset({1}), 1j, Fraction(1, 3), NOON, ()]
+    run = Run.of_values(dict.fromkeys(keys, 0))
+    assert len(run) == len(keys)
+    assert len(merge([run, run])[0]) == len(keys)
+
+
+def test_a_dict_with_several_nans_makes_a_run_with_one() -> None:
+    nans = [float("nan") for _ in range(3)]
+    assert [values for _, values in Run.of_values({nan: at for at, nan in enumerate(nans)}).groups()] == [[0, 1, 2]]
+    groups = {(nan, "a"): [at, at] for at, nan in enumerate(nans)} | {("b", 1): [7]}
+    found = {str(key): values for key, values in Run.of_groups(groups).groups()}
+    assert found == {"(nan, 'a')": [0, 0, 1, 1, 2, 2], "('b', 1)": [7]}
+
+
+@pytest.mark.parametrize("wrap", [lambda inner: [inner], lambda inner: (inner,), lambda inner: {"a": inner}])
+def test_deep_values_come_back(wrap: Any) -> None:
+    deep: Any = 1
+    for _ in range(400):
+        deep = wrap(deep)
+    assert decode(encode(deep)) == deep
+    assert Column.of([deep, deep]).to_list() == [deep, deep]
+
+
+def test_a_value_that_contains_itself_comes_back() -> None:
+    knot: list[Any] = [1]
+    knot.append(knot)
+    back = decode(encode(knot))
+    for _ in range(200):
+        assert back[0] == 1 and len(back) == 2
+        back = back[1]
+
+
+@given(st.lists(st.sampled_from([b"a", b"b", b"c"]), max_size=90), st.lists(st.sampled_from([b"a", b"b"]), max_size=90))
+def test_stretches_that_differ_put_one_list_in_place_of_the_other(old: list[bytes], new: list[bytes]) -> None:
+    left, at = list(old), 0
+    for gone, come in replaced(tuple(old), tuple(new)):
+        while tuple(left[at : at + len(gone)]) != gone:
+            at += 1
+        left[at : at + len(gone)] = come
+        at += len(come)
+    # The stretches are in order, and between them nothing changes: what they leave has the length of the new list.
+    assert len(left) == len(new)
+
+
+def test_aligning_many_equal_children_takes_no_time() -> None:
+    same_chunks = (b"same",) * 20_000
+    old, new = (b"x", *same_chunks, b"y"), (b"z", *same_chunks, b"same", b"w")
+    started = time.perf_counter()
+    assert replaced(old, new)
+    assert time.perf_counter() - started < 1
 
 
 @given(st.lists(st.tuples(any_keys, any_values)))
