@@ -128,8 +128,7 @@ def stats(store: Path, memo: str | None, report: str) -> None:
 @store_option
 @memo_option
 @report_option
-@click.pass_context
-def verify(ctx: click.Context, dry_run: bool, store: Path, memo: str | None, report: str) -> None:
+def verify(dry_run: bool, store: Path, memo: str | None, report: str) -> None:
     """Re-read every entry and pack; report and drop what is missing or damaged.
 
     What is dropped is computed again by the next run that needs it. The exit code is 1 when there was damage.
@@ -147,7 +146,7 @@ def verify(ctx: click.Context, dry_run: bool, store: Path, memo: str | None, rep
     click.echo(_verified_text(found))
     show_report(report if report == "json" else "none", {**asdict(found), "clean": found.clean}, "")
     if not found.clean:
-        ctx.exit(1)
+        sys.exit(1)
 
 
 class _ProgressLine:

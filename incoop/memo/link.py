@@ -39,6 +39,7 @@ class Link:
         self._reply_seconds = reply_seconds
         self._guard = threading.RLock()
         self.lost = False
+        self._told: set[str] = set()
         self._use(url)
 
     def _use(self, url: str) -> None:
@@ -55,13 +56,20 @@ class Link:
         try:
             return self._twice(call)
         except ResponseError as refused:
-            self._events.emit(DidDropWrite(what, str(refused)))
+            self._tell_refusal(what, str(refused))
         except (RedisError, OSError, MemoError) as error:
             with self._guard:
                 if not self.lost:
                     self.lost = True
                     self._events.emit(DidLoseRedis(shown(self.url), f"{type(error).__name__}: {error}"))
         return otherwise
+
+    def _tell_refusal(self, what: str, cause: str) -> None:
+        """One warning for each kind of refusal (its first word) and generation: a full disk refuses every write."""
+        kind = next((word for word in cause.split() if word.isupper() and len(word) > 2), cause)
+        if kind not in self._told:
+            self._told.add(kind)
+            self._events.emit(DidDropWrite(what, cause))
 
     def strict(self, call: Callable[[Link], T]) -> T:
         """The call's answer, or an error: for work that must not mistake silence for emptiness."""
@@ -95,6 +103,7 @@ class Link:
     def renew(self) -> None:
         """Try again after a loss; quiet if it still fails, because the loss was already told."""
         with self._guard:
+            self._told.clear()
             if not self.lost:
                 return
             try:

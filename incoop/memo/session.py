@@ -1,7 +1,7 @@
 """Entering and leaving a store folder: the files, the server, the line to Redis.
 
 Contract: `enter` either gives a working line or raises, leaving no server and no session behind. `leave` stops the
-private server when no other session of this machine is in the folder. Both hold the folder's gate, so that two
+private server when no other session of this machine is in the folder. Both pass the folder's gate, so that two
 sessions never start two servers, and the last one out never stops a server that another has just been given.
 
 Steps of `enter`: (1) refuse wrong addresses, unreachable servers and missing binaries before anything is created;
@@ -65,12 +65,17 @@ class Session:
             self._file = SessionFile(self.home / "sessions" / self.id, note)  # step (3)
             try:
                 url = asked.memo or self._server.ensure_running(self._others())  # step (4)
-                revive = self._revive if self.private else None
-                self.link = Link(url, events, revive=revive, reply_seconds=asked.reply_seconds)
-                self._check_redis(asked.folder)  # step (5)
             except BaseException:
                 self._leave_gated()
                 raise
+        # The gate is open again: repairing a broken line goes through it.
+        revive = self._revive if self.private else None
+        self.link = Link(url, events, revive=revive, reply_seconds=asked.reply_seconds)
+        try:
+            self._check_redis(asked.folder)  # step (5)
+        except BaseException:
+            self.leave()
+            raise
 
     @property
     def entered(self) -> float:

@@ -7,13 +7,13 @@ to the collector, which knows who may be writing them.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 from incoop.memo.blobs import Pack
 from incoop.memo.census import Census, Progress, no_progress, take_census
 from incoop.memo.entry import split_ids
 from incoop.memo.errors import PackUnreadable
-from incoop.memo.files import now_at
 from incoop.memo.generations import GenerationHead, field_of
 from incoop.memo.link import Link
 from incoop.memo.store import MemoStore
@@ -52,13 +52,13 @@ def verify(store: MemoStore, *, dry_run: bool = False, progress: Progress = no_p
     """Check entries, packs and generations; without `dry_run`, drop what is damaged."""
     link, keys = store.session.link, store.keys
     report = Verified(dry_run)
-    began = now_at(store.blobs.files)
     # Entries before packs: a pack is written before the entry that names it, so none is missing by order of reading.
     census = link.strict(lambda one: take_census(one, keys, store.session.signer, progress))
-    good = _check_packs(store, report, progress)
+    good, damaged = _check_packs(store, report, progress)
     needed, lost_heads = _check_generations(store, census, report)
     missing = [pack for pack in {**census.packs, **dict.fromkeys(needed, 0)} if pack not in good]
-    bad = {bytes.fromhex(name) for name in report.damaged_packs}
+    bad = {pack.id for pack in damaged}
+    report.damaged_packs = sorted(pack.hex() for pack in bad)
     report.missing_packs = sorted(pack.hex() for pack in missing if pack not in bad)
     report.unnamed_packs = len(good - set(census.packs) - needed)
     report.entries = len(census.ids)
@@ -68,15 +68,16 @@ def verify(store: MemoStore, *, dry_run: bool = False, progress: Progress = no_p
     report.entries_without_pack = len(hollow)
     if not dry_run and not report.clean:
         link.strict(lambda one: _repair(one, store, census, hollow, lost_heads))
-        for pack in bad:
-            # One that was computed again meanwhile is whole.
-            store.blobs.delete(pack, unless_since=began)
+        for pack in damaged:
+            # One that was computed again since it was listed is whole.
+            store.blobs.delete(pack.id, unless_since=math.nextafter(pack.modified, math.inf))
     return report
 
 
-def _check_packs(store: MemoStore, report: Verified, progress: Progress) -> set[bytes]:
-    """Read every pack; the ids of the whole ones."""
+def _check_packs(store: MemoStore, report: Verified, progress: Progress) -> tuple[set[bytes], list[Pack]]:
+    """Read every pack; the ids of the whole ones, and the damaged ones."""
     good: set[bytes] = set()
+    damaged: list[Pack] = []
     listed: list[Pack] = list(store.blobs.scan())
     for pack in listed:
         report.packs += 1
@@ -87,9 +88,9 @@ def _check_packs(store: MemoStore, report: Verified, progress: Progress) -> set[
         except PackUnreadable as error:
             # A collection may have deleted it since the listing.
             if error.reason != "missing":
-                report.damaged_packs.append(pack.id.hex())
+                damaged.append(pack)
         progress("packs", report.packs)
-    return good
+    return good, damaged
 
 
 def _check_generations(store: MemoStore, census: Census, report: Verified) -> tuple[set[bytes], list[GenerationHead]]:
