@@ -33,8 +33,7 @@ def frequent(count, found):
 
 
 def most_frequent(_, groups):
-    for count, found in sorted(groups, reverse=True)[:5]:
-        yield count, found
+    yield from sorted(groups, reverse=True)[:5]
 
 
 def main():

@@ -106,6 +106,11 @@ class Session:
             return explained.explanation
         raise AssertionError("a run that is only explained does not return")
 
+    @property
+    def spark(self) -> SparkSession:
+        """The Spark session that jobs run in; started now if it was not."""
+        return self._spark.session
+
     def warm_up(self) -> None:
         """Start Spark now rather than at the first job."""
         self._spark.run("warm up", _nothing, range(self._spark.cores))
