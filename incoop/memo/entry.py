@@ -29,6 +29,7 @@ INLINE_BYTES = 1024
 # MAC, format, flags, host bytes, (pad), encoding, refs, blocks, offset, length, size, cost, generation, epoch,
 # pack, digest.
 _HEADER = struct.Struct("<16sBBBxHHIQQQdQQ16s16s")
+_BODY = struct.Struct("<BBBxHHIQQQdQQ16s16s")
 _EPOCH = struct.Struct("<Q")
 _EPOCH_AT = struct.calcsize("<16sBBBxHHIQQQdQ")
 _NO_ID = bytes(ID_BYTES)
@@ -89,7 +90,7 @@ def split_ids(packed: bytes) -> tuple[bytes, ...]:
 def encode_entries(items: Iterable[tuple[bytes, MemoEntry]], signer: Signer, epoch: int) -> list[bytes]:
     """The signed bytes of each (task id, entry). `epoch` says for the collector when they were written."""
     out = []
-    pack_header, copy = _HEADER.pack, signer.entry_state().copy
+    pack_header, copy = _BODY.pack, signer.entry_state().copy
     for task_id, entry in items:
         host, blocks, refs = entry.host.encode(), entry.blocks, entry.refs
         pack, digest = entry.pack, entry.digest
@@ -99,15 +100,18 @@ def encode_entries(items: Iterable[tuple[bytes, MemoEntry]], signer: Signer, epo
             raise ValueError(f"pack and digest are {ID_BYTES} bytes: {entry}")
         flags = (_HAS_PACK if pack is not None else 0) | (_HAS_DIGEST if digest else 0)
         # fmt: off
-        header = pack_header(
-            _NO_ID, ENTRY_FORMAT, flags, len(host), entry.encoding, len(refs) // ID_BYTES, len(blocks) // ID_BYTES,
+        body = pack_header(
+            ENTRY_FORMAT, flags, len(host), entry.encoding, len(refs) // ID_BYTES, len(blocks) // ID_BYTES,
             entry.offset, entry.length, entry.size, entry.cost, entry.generation, epoch,
             pack or _NO_ID, digest or _NO_ID,
         )
         # fmt: on
-        body = b"".join((header[DIGEST_BYTES:], host, blocks, refs, entry.inline))
+        body += host + blocks
+        if refs or entry.inline:
+            body += refs + entry.inline
         state = copy()
-        state.update(task_id + body)
+        state.update(task_id)
+        state.update(body)
         out.append(state.digest() + body)
     return out
 
@@ -158,7 +162,8 @@ def decode_entries(
                 add(None)
                 continue
             state = copy()
-            state.update(task_id + raw[16:])
+            state.update(task_id)
+            state.update(raw[16:])
             # fmt: off
             (mac, layout, flags, host_bytes, encoding, refs, blocks, offset, length, size, cost, generation, _epoch,
              pack, digest) = unpack(raw)

@@ -139,13 +139,15 @@ class MemoStore:
         ids = _checked(list(entries))
         if not ids:
             return
-        items = list(entries.items())
+        values = list(entries.values())
         epoch = self.registration.record.since if self.registration is not None else 0
 
         def chunks() -> Iterator[tuple[list[bytes], list[bytes]]]:
             for at in range(0, len(ids), FIELDS_PER_COMMAND):
                 ends = at + FIELDS_PER_COMMAND
-                yield ids[at:ends], encode_entries(items[at:ends], self._signer, epoch)
+                # zip, not a list of pairs: 100,000 new tuples would wake the garbage collector.
+                chunk = zip(ids[at:ends], values[at:ends], strict=True)
+                yield ids[at:ends], encode_entries(chunk, self._signer, epoch)
 
         self._link.attempt(f"{len(ids)} entries", lambda link: link.wire.hset(self.keys.entries, chunks()), None)
 
