@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from contraction.columns import INTEGER, Column, concat
 from contraction.encoding import encode
@@ -36,6 +37,14 @@ class CombinerChangesKeys(IncoopError):
         )
 
 
+class CombinerError(Exception):
+    """The user's combiner raised at this key."""
+
+    def __init__(self, key: Any) -> None:
+        super().__init__(key)
+        self.key = key
+
+
 @dataclass(slots=True)
 class Combiner:
     """A user's combiner (or none), and how often it was called."""
@@ -54,7 +63,7 @@ class Combiner:
         if self.function is None or not shared.any():
             return merged
         rows = np.flatnonzero(shared)
-        if self.fold is not None and (folded := self._folded(merged)) is not None:
+        if self.fold is not None and (folded := self._folded(merged, shared)) is not None:
             self.calls += len(rows)
             return folded
         self.calls += len(rows)
@@ -63,10 +72,11 @@ class Combiner:
             return together
         return _interleaved(merged.take(np.flatnonzero(~shared)), together)
 
-    def _folded(self, merged: Run) -> Run | None:
+    def _folded(self, merged: Run, shared: npt.NDArray[np.bool_]) -> Run | None:
         """The fold of every key; a fold of one value is that value."""
         assert self.fold is not None
-        if merged.values.kind != INTEGER or merged.firsts is None or (np.diff(merged.firsts) == 0).any():
+        # A key of one run alone is not combined: with several values it may not be folded along with the others.
+        if merged.values.kind != INTEGER or merged.firsts is None or (np.diff(merged.firsts)[~shared] != 1).any():
             return None
         assert merged.values.numbers is not None
         numbers = fold_groups(self.fold, merged.values.numbers, merged.firsts)
@@ -94,10 +104,15 @@ def combined_values(function: UserFunction | None, key: Any, values: list[Any]) 
     """Call a combiner for one key; its pairs must have that key."""
     assert function is not None
     emitted = []
-    for out_key, value in function(key, values):
-        if out_key is not key and out_key != key and encode(normal(out_key)) != encode(normal(key)):
-            raise CombinerChangesKeys(repr(key)[:200], repr(out_key)[:200])
-        emitted.append(value)
+    try:
+        for out_key, value in function(key, values):
+            if out_key is not key and out_key != key and encode(normal(out_key)) != encode(normal(key)):
+                raise CombinerChangesKeys(repr(key)[:200], repr(out_key)[:200])
+            emitted.append(value)
+    except IncoopError:
+        raise
+    except Exception as error:
+        raise CombinerError(key) from error
     return emitted
 
 

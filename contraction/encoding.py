@@ -14,6 +14,8 @@ import struct
 from collections.abc import Callable
 from typing import Any
 
+from incoop.errors import IncoopError
+
 #: Part of every task id: blocks of another encoding are not read.
 ENCODING_VERSION = 1
 
@@ -22,6 +24,20 @@ DEEPEST = 64
 
 _FLOAT = struct.Struct("<d")
 _COMPLEX = struct.Struct("<dd")
+
+
+class CannotStore(IncoopError):
+    """A user's function emitted something that does not pickle."""
+
+    def __init__(self, kind: str, reason: str) -> None:
+        super().__init__(kind, reason)
+        self.kind, self.reason = kind, reason
+
+    def __str__(self) -> str:
+        return (
+            f"a key or value of type {self.kind} was emitted that cannot be stored ({self.reason}). Emit plain values, "
+            "or objects of classes that pickle and that can be imported from a module."
+        )
 
 
 def encode(value: Any) -> bytes:
@@ -84,9 +100,12 @@ def _pickle(value: Any) -> bytes:
     pickler = pickle.Pickler(buffer, protocol=4)
     pickler.fast = True  # no memo: shared parts are written out, so equal values give equal bytes
     try:
-        pickler.dump(value)
-    except (RecursionError, ValueError):  # a value that contains itself needs the memo
-        return pickle.dumps(value, protocol=4)
+        try:
+            pickler.dump(value)
+        except (RecursionError, ValueError):  # a value that contains itself needs the memo
+            return pickle.dumps(value, protocol=4)
+    except Exception as error:
+        raise CannotStore(f"{type(value).__module__}.{type(value).__qualname__}", f"{error}") from error
     return buffer.getvalue()
 
 

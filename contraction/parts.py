@@ -81,6 +81,10 @@ class PackBuilder:
             self.size += len(data)
         return offset
 
+    def add_region(self, data: bytes) -> tuple[bytes, int, int]:
+        """Append; return the hash that verifies it, the offset and the length."""
+        return block_hash(data), self.add(data), len(data)
+
     def read(self, offset: int, length: int) -> bytes:
         """What was added at `offset`."""
         data = self.parts[self._at[offset]]

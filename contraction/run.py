@@ -129,7 +129,7 @@ def _firsts(firsts: Ints) -> Ints | None:
     return None if firsts[-1] == len(firsts) - 1 and (np.diff(firsts) == 1).all() else firsts
 
 
-def united(groups: Mapping[Any, Sequence[Any]]) -> Mapping[Any, Sequence[Any]]:
+def united(groups: Mapping[Any, Any]) -> Mapping[Any, Any]:
     """Groups of a dict in which no two keys are the same, as `contraction.keys` sees it: a dict tells NaNs apart."""
     if distinct(list(groups)):
         return groups

@@ -7,15 +7,14 @@ runs it needs, goes through its shards one after the other, writes one pack, and
 from __future__ import annotations
 
 import time
-import traceback
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from contraction.columns import ANY, Column
-from contraction.combine import Combiner
+from contraction.combine import Combiner, CombinerError
 from contraction.keys import Hashes
 from contraction.node import NodeTask, ShardContraction, as_row, select
 from contraction.parts import OWN_PACK, PackBuilder, Part, rewrite_part, write_part
@@ -25,6 +24,7 @@ from incoop.errors import IncoopError
 from incoop.job import Reducer
 from incoop.memo import WorkerConfig
 from incoop.runs import BlobReader, RunHeader, RunRef
+from incoop.user_code import said_of, trace_of
 
 _SHOWN = 300
 
@@ -96,11 +96,14 @@ def contract_shards(spec: ContractSpec, shards: Sequence[int]) -> list[ShardDone
     """Contract and reduce some shards; what goes wrong is returned, for the driver to decide."""
     try:
         return _contract_shards(spec, shards)
-    except ReducerError as failed:
+    except (ReducerError, CombinerError) as failed:
         cause = failed.__cause__
         assert cause is not None
-        trace = "".join(traceback.format_exception(cause))
-        return ReduceFailed(repr(failed.key)[:_SHOWN], f"{type(cause).__name__}: {cause}", trace)
+        if isinstance(failed, CombinerError):
+            said = said_of("combiner", spec.combiner, cause)
+        else:
+            said = said_of("reducer", spec.reducer, cause)
+        return ReduceFailed(repr(failed.key)[:_SHOWN], said, trace_of(cause))
     except IncoopError as error:
         return error
 
@@ -151,6 +154,7 @@ def _one_shard(
     changed, fresh = _flat_root(tree, spec) if flat else _root_changes(tree, spec)
     contracted = time.perf_counter()
 
+    take_counts()  # how often a tree combines depends on what ran before: not counted
     outputs = _reduce(spec.reducer, fresh)
     counters: dict[str, int] = {}
     reduced, combined = len(fresh), tree.executed
@@ -210,7 +214,8 @@ def _reduce(reducer: Reducer, run: Run) -> Run:
     for row, (key, values) in enumerate(run.groups()):
         before = len(pairs)
         try:
-            pairs += _pairs(reducer(key, values))
+            for out_key, value in reducer(key, values):
+                pairs.append((out_key, value))
         except Exception as error:
             raise ReducerError(key) from error
         if counted := take_counts():
@@ -220,10 +225,6 @@ def _reduce(reducer: Reducer, run: Run) -> Run:
     if (counts == 1).all():
         return Run(run.hashes, run.keys, column)
     return Run(run.hashes, run.keys, column, starts_of(counts)).take(np.flatnonzero(counts))
-
-
-def _pairs(emitted: Iterable[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
-    return [(key, value) for key, value in emitted]
 
 
 def _counted(outputs: Run) -> dict[str, int]:

@@ -52,6 +52,20 @@ class TooLittleReuse(IncoopError):
         )
 
 
+class ResultLost(IncoopError):
+    """A result's stored blocks are gone, and its input is not there any more to compute it again."""
+
+    def __init__(self, job: str, lost: str) -> None:
+        super().__init__(job, lost)
+        self.job, self.lost = job, lost
+
+    def __str__(self) -> str:
+        return (
+            f"a part of the result of job {self.job!r} was lost from the store ({self.lost}), and its input has "
+            "changed since, so that it cannot be computed again. Run the job again on the input as it is."
+        )
+
+
 class NotDeterministic(IncoopError):
     """A task that was run again gave another result than the one that is kept."""
 

@@ -9,33 +9,31 @@ from __future__ import annotations
 
 import socket
 import time
-import traceback
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from contraction.columns import INTEGER, Column
-from contraction.combine import Combiner, CombinerChangesKeys, combined_values
-from contraction.folds import Fold
-from contraction.parts import PackBuilder, write_run
-from contraction.run import EMPTY, Run
+from contraction.columns import Column
+from contraction.combine import Combiner
+from contraction.parts import BlockLost, PackBuilder
 from contraction.wire import write_column
 from inchdfs.packs import Location, read_chunk
 from inchdfs.records import RecordFormat
 from incoop.counters import take_counts
 from incoop.errors import IncoopError
 from incoop.job import Mapper, Reducer
+from incoop.leaves import Leaf, leaf_splitter, read_leaves, write_leaves
+from incoop.mapping import Piece, UserError, map_pieces
 from incoop.memo import WorkerConfig, block_hash
 from incoop.output import OutputBlock
-from incoop.runs import BlobReader, RunRef, write_header
+from incoop.runs import NO_REGION, BlobReader, RunRef, read_leaf_region, write_header
 from incoop.soundness import SAMPLE, check_combiner
+from incoop.user_code import said_of, trace_of
 
 #: A pack is written when it has grown to this: large enough for few files, small enough for a worker's memory.
 _PACK_BYTES = 64 << 20
-
-#: Pairs held as Python objects before they become a run; about 200 bytes each.
-_PENDING_PAIRS = 2_000_000
 
 #: A failing record is shown up to this length.
 _SHOWN = 300
@@ -52,6 +50,8 @@ class MapSpec:
     records: RecordFormat
     shards: int
     worker: WorkerConfig
+    #: Average bytes of a leaf, None for none.
+    leaf: int | None = None
     #: Try the combiner on a sample of each group's first chunk.
     check_combiner: bool = False
 
@@ -65,6 +65,8 @@ class ChunkTask:
     where: Location | OutputBlock
     #: Which of the job's mappers.
     mapper: int = 0
+    #: Runs of the chunks that this one takes the place of; their leaves may be in it.
+    old: tuple[RunRef, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,16 +114,17 @@ def map_group(spec: MapSpec, group: Sequence[ChunkTask]) -> list[MapDone | MapFa
         started, size = time.perf_counter(), pack.size
         take_counts()
         try:
-            header = _map_and_write(spec, task, BlobReader(blobs), pack, check=spec.check_combiner and task is group[0])
+            check = spec.check_combiner and task is group[0]
+            header, counters = _map_and_write(spec, task, BlobReader(blobs), pack, check)
         except UserError as failed:
             flush()
-            results.append(_failure(task.where, failed))
+            results.append(_failure(spec, task, failed))
             return results
         except IncoopError as error:
             flush()
             results.append(error)
             return results
-        pending.append((task.id, header, pack.size - size, time.perf_counter() - started, take_counts()))
+        pending.append((task.id, header, pack.size - size, time.perf_counter() - started, counters))
         if pack.size >= _PACK_BYTES:
             flush()
     flush()
@@ -130,136 +133,84 @@ def map_group(spec: MapSpec, group: Sequence[ChunkTask]) -> list[MapDone | MapFa
 
 def _map_and_write(
     spec: MapSpec, task: ChunkTask, reader: BlobReader, pack: PackBuilder, check: bool
-) -> tuple[bytes, int, int]:
-    """Map one chunk, add what it gives to the pack; return digest, offset and length of its header."""
-    mapper, records = _source(spec, task, reader)
+) -> tuple[tuple[bytes, int, int], dict[str, int]]:
+    """Map one chunk, add what it gives to the pack; return digest, offset and length of its header, and counts."""
+    mapper, pieces = _source(spec, task, reader)
     if spec.reducer is None:
         out: list[bytes] = []
-        write_column(Column.of(_map_only(mapper, records)), out)
+        write_column(Column.of(_map_only(mapper, pieces)), out)
         data = b"".join(out)
-        return block_hash(data), pack.add(data), len(data)
+        return (block_hash(data), pack.add(data), len(data)), take_counts()
     if check and spec.combiner is not None:
-        check_combiner(mapper, records[:SAMPLE], spec.combiner, spec.reducer)
+        check_combiner(mapper, pieces[0].records()[:SAMPLE] if pieces else [], spec.combiner, spec.reducer)
         take_counts()
-    run = map_chunk(mapper, records, Combiner.of(spec.combiner))
-    return write_header(write_run(run, spec.shards, pack), [b""] * spec.shards, pack)
+    combiner = Combiner.of(spec.combiner)
+    kept = _kept_leaves(task.old, reader) if len(pieces) > 1 else {}
+    mapped = map_pieces(mapper, pieces, combiner, kept)
+    rows = mapped.runs.write(spec.shards, combiner, pack)
+    leaves = pack.add_region(write_leaves(mapped.leaves)) if mapped.leaves else NO_REGION
+    return write_header(rows, [b""] * spec.shards, pack, leaves), mapped.counters
 
 
-def _source(spec: MapSpec, task: ChunkTask, reader: BlobReader) -> tuple[Mapper, Sequence[Any]]:
-    """The records of a task's chunk, and the mapper that takes one as its value."""
+def _source(spec: MapSpec, task: ChunkTask, reader: BlobReader) -> tuple[Mapper, list[Piece]]:
+    """The pieces of a task's chunk, and the mapper that takes a record of them as its value."""
     mapper = spec.mappers[task.mapper]
     if isinstance(task.where, OutputBlock):
-        return partial(_on_pair, mapper), task.where.pairs(reader)
-    records = spec.records.records(read_chunk(task.where))
-    return mapper, records if isinstance(records, list) else list(records)
+        return partial(_on_pair, mapper), [Piece(None, partial(task.where.pairs, reader))]
+    content = read_chunk(task.where)
+    splitter = leaf_splitter(spec.leaf, len(content), spec.records)
+    if splitter is None:
+        return mapper, [Piece(None, partial(_records, spec.records, content))]
+    return mapper, [
+        Piece(leaf.id, partial(_records, spec.records, content[leaf.offset : leaf.end]))
+        for leaf in splitter.split_bytes(content)
+    ]
+
+
+def _records(form: RecordFormat, content: bytes) -> Sequence[Any]:
+    records = form.records(content)
+    return records if isinstance(records, list) else list(records)
+
+
+def _kept_leaves(old: Iterable[RunRef], reader: BlobReader) -> dict[bytes, Leaf]:
+    """The leaves of the chunks that this one takes the place of; none of one that is lost."""
+    found: dict[bytes, Leaf] = {}
+    for ref in old:
+        with suppress(BlockLost):
+            region = read_leaf_region(ref, reader)
+            found |= {leaf.id: leaf for leaf in read_leaves(region)} if region else {}
+    return found
 
 
 def _on_pair(mapper: Mapper, _: Any, pair: tuple[Any, Any]) -> Iterable[tuple[Any, Any]]:
     return mapper(*pair)
 
 
-def _failure(where: Location | OutputBlock, failed: UserError) -> MapFailed:
+def _failure(spec: MapSpec, task: ChunkTask, failed: UserError) -> MapFailed:
     cause = failed.__cause__
     assert cause is not None
-    trace = "".join(traceback.format_exception(cause))
-    return MapFailed(where, failed.number, repr(failed.record)[:_SHOWN], f"{type(cause).__name__}: {cause}", trace)
+    said = said_of("combiner", spec.combiner, cause)
+    if failed.number >= 0:
+        said = said_of("mapper", spec.mappers[task.mapper], cause)
+    return MapFailed(task.where, failed.number, _shown(failed.record), said, trace_of(cause))
 
 
-def _map_only(mapper: Mapper, records: Iterable[Any]) -> list[tuple[Any, Any]]:
+def _shown(record: Any) -> str:
+    try:
+        return repr(record)[:_SHOWN]
+    except Exception as error:
+        return f"a {type(record).__name__} whose repr fails ({error})"
+
+
+def _map_only(mapper: Mapper, pieces: Iterable[Piece]) -> list[tuple[Any, Any]]:
     """The mapper's pairs as they come."""
     pairs: list[tuple[Any, Any]] = []
     number, record = -1, None
-    try:
-        for number, record in enumerate(records):  # noqa: B007 - named when the mapper fails
-            pairs += [(key, value) for key, value in mapper(None, record)]
-    except Exception as error:
-        raise UserError(number, record) from error
-    return pairs
-
-
-def map_chunk(mapper: Mapper, records: Sequence[Any], combiner: Combiner) -> Run:
-    """The run of one chunk's records."""
-    if combiner.fold is Fold.SUM and (summed := _map_and_sum(mapper, records)) is not None:
-        return summed
-    take_counts()  # what the attempt to add up counted is counted again
-    return map_records(mapper, records, combiner)
-
-
-class UserError(Exception):
-    """The user's mapper or combiner raised, at this record."""
-
-    def __init__(self, number: int, record: Any) -> None:
-        super().__init__(number, record)
-        self.number, self.record = number, record
-
-
-def _map_and_sum(mapper: Mapper, records: Iterable[Any]) -> Run | None:
-    """Add values up as they come; None when they are not all integers, for which alone that is surely the same."""
-    sums: dict[Any, Any] = {}
-    get = sums.get
-    number, record = -1, None
+    records = (record for piece in pieces for record in piece.records())
     try:
         for number, record in enumerate(records):  # noqa: B007 - named when the mapper fails
             for key, value in mapper(None, record):
-                sums[key] = get(key, 0) + value
-    except TypeError:
-        return None  # perhaps values that cannot be added to 0: the combiner itself shall say
+                pairs.append((key, value))
     except Exception as error:
         raise UserError(number, record) from error
-    run = Run.of_values(sums)
-    return run if run.values.kind == INTEGER or not len(run) else None
-
-
-def map_records(mapper: Mapper, records: Iterable[Any], combiner: Combiner) -> Run:
-    """Map all records, and combine the values of each key."""
-    runs: list[Run] = []
-    for groups in _groups(mapper, records):
-        runs.append(_combined(groups, combiner))
-    return combiner.combine(runs) if len(runs) > 1 else (runs[0] if runs else EMPTY)
-
-
-def _groups(mapper: Mapper, records: Iterable[Any]) -> Iterator[dict[Any, list[Any]]]:
-    """The mapper's pairs by key, in portions that fit in memory."""
-    groups: dict[Any, list[Any]] = {}
-    pending = 0
-    number, record = -1, None
-    iterator = iter(records)
-    while True:
-        try:
-            for record in iterator:
-                number += 1
-                for key, value in mapper(None, record):
-                    try:
-                        groups[key].append(value)
-                    except KeyError:
-                        groups[key] = [value]
-                    pending += 1
-                if pending > _PENDING_PAIRS:
-                    break
-            else:
-                break
-        except Exception as error:
-            raise UserError(number, record) from error
-        yield groups
-        groups, pending = {}, 0
-    yield groups
-
-
-def _combined(groups: dict[Any, list[Any]], combiner: Combiner) -> Run:
-    if combiner.function is None:
-        return Run.of_groups(groups)
-    function: Callable[..., Any] = combiner.function
-    out: dict[Any, list[Any]] = {}
-    for key, values in groups.items():
-        if len(values) == 1:
-            out[key] = values
-            continue
-        try:
-            emitted = combined_values(function, key, values)
-        except CombinerChangesKeys:
-            raise
-        except Exception as error:
-            raise UserError(-1, (key, values[:5])) from error
-        if emitted:
-            out[key] = emitted
-    return Run.of_groups(out)
+    return pairs

@@ -27,7 +27,7 @@ from contraction.parts import SHARD_ROW, BlockLost, PackBuilder
 from incoop.contract_stage import ContractSpec, ReduceFailed, ShardDone, contract_shards
 from incoop.errors import IncoopError
 from incoop.explain import OnlyExplained, explain
-from incoop.failures import JobFailed, NotDeterministic, TooLittleReuse, place_of
+from incoop.failures import JobFailed, NotDeterministic, ResultLost, TooLittleReuse, place_of
 from incoop.generation import Ids, Record
 from incoop.identity import Identity, identify
 from incoop.inputs import BlockSource, ChunkedInput, chunk_inputs
@@ -113,6 +113,15 @@ class JobRun:
             except CombinerChangesKeys as changes:
                 self.job = replace(self.job, combiner=None)
                 self._again(f"running without the combiner: {changes}")
+
+    def recover(self, lost: BlockLost, root: bytes) -> Outcome:
+        """Run again for a result that was lost after the run; the input must still be what it was."""
+        self.lost.add(lost.pack)
+        self._again(f"a stored result is damaged and is computed again ({lost})")
+        outcome = self.execute()
+        if outcome.root != root:
+            raise ResultLost(self.job.name, str(lost))
+        return outcome
 
     def _again(self, why: str) -> None:
         log.warning("%s: %s", self.job.name, why)
@@ -213,7 +222,8 @@ class JobRun:
                 plan.learn(level, index, RunRef.of_entry(entry))
                 if level == 0 and entry.inline:
                     self._counters[id_] = json.loads(entry.inline)
-        if output is None or self.lost:
+        gaps = any(level == 0 or self.job.combiner is not None for level, _, _ in plan.unknown())
+        if output is None or self.lost or gaps:
             return None
         self._reduce_counters = json.loads(output.inline) if output.inline else {}
         return RunRef.of_entry(output)
@@ -237,7 +247,7 @@ class JobRun:
 
     def _chunk_tasks(self, plan: TreePlan, chunked: ChunkedInput, indices: list[int]) -> list[ChunkTask]:
         return [
-            ChunkTask(bytes(plan.levels[0].ids[index]), where, int(chunked.mapper_of[index]))
+            ChunkTask(bytes(plan.levels[0].ids[index]), where, int(chunked.mapper_of[index]), plan.replaced(index))
             for index, where in zip(indices, chunked.locate(indices), strict=True)
         ]
 
@@ -250,6 +260,7 @@ class JobRun:
             self.job.records,
             self.job.shard_count,
             self.memo.worker_config(),
+            leaf=self.job.leaf,
             check_combiner=check,
         )
         groups = _balanced(tasks, self.spark.cores * _WAVES)
@@ -326,6 +337,9 @@ class JobRun:
         if flat and nodes[0].old_id is None:
             old_root = None
         others = {plan.root} | ({old_root} if old_root is not None else set())
+        refs = plan.refs_for(nodes, others)
+        if not flat and old_root not in refs:  # the root of a flat tree is not stored
+            old_root = None
         assert self.job.reducer is not None
         spec = ContractSpec(
             combiner=self.job.combiner,
@@ -336,7 +350,7 @@ class JobRun:
             root=plan.root,
             old_root=old_root,
             old_output=_unpacked(old.facts["output"]) if old_root is not None and old is not None else None,
-            refs=plan.refs_for(nodes, others),
+            refs=refs,
         )
         shards = [
             part.tolist() for part in np.array_split(np.arange(spec.shards), min(spec.shards, self.spark.cores * 2))

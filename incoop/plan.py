@@ -50,6 +50,8 @@ class TreePlan:
     #: For each level, the run of the last generation that each one is or follows; -1 for none.
     follows: list[Index]
     old: Record | None
+    #: Which chunks of the last generation are still there.
+    kept: npt.NDArray[np.bool_]
 
     @property
     def root(self) -> bytes:
@@ -69,17 +71,22 @@ class TreePlan:
         self.known[level][index] = True
 
     def needed(self) -> tuple[list[int], list[tuple[int, int]]]:
-        """Chunks to map, and nodes to contract, bottom up: what a missing root misses."""
-        missing = [np.zeros(len(level.ids), np.bool_) for level in self.levels]
-        missing[-1] = ~self.known[-1]  # the root; for a map-only job all chunks
-        for number in range(len(self.levels) - 1, 0, -1):
-            for node in np.flatnonzero(missing[number]):
-                children = self.levels[number].children(int(node))
-                missing[number - 1][children] = ~self.known[number - 1][children]
+        """Chunks to map, and nodes to contract, bottom up: all that is not known, so that no tree has gaps."""
         nodes = [
-            (number, int(node)) for number in range(1, len(self.levels)) for node in np.flatnonzero(missing[number])
+            (number, int(node)) for number in range(1, len(self.levels)) for node in np.flatnonzero(~self.known[number])
         ]
-        return np.flatnonzero(missing[0]).tolist(), nodes
+        return np.flatnonzero(~self.known[0]).tolist(), nodes
+
+    def replaced(self, index: int) -> tuple[RunRef, ...]:
+        """The runs of the old chunks at and beside the place of a new one, as far as they are gone."""
+        if self.old is None or self.follows[0][index] < 0:
+            return ()
+        place, old = int(self.follows[0][index]), self.old.levels[0]
+        return tuple(
+            RunRef.of_row(old.refs[at])
+            for at in range(max(0, place - 1), min(len(old.ids), place + 2))
+            if not self.kept[at]
+        )
 
     def node_task(self, level: int, node: int) -> NodeTask:
         """A node to contract, with the one it follows."""
@@ -135,7 +142,8 @@ def plan_tree(ids: Ids, tails: npt.NDArray[np.uint64], seed: bytes, old: Record 
             follows.append(_fill_gaps(match, len(before.ids)))
         else:
             follows.append(_followed(level, match, follows[-1], before))
-    return TreePlan(tree, known, follows, old)
+    kept = _match(old.levels[0].ids, ids) >= 0 if old is not None else np.empty(0, np.bool_)
+    return TreePlan(tree, known, follows, old, kept)
 
 
 def _flat(count: int) -> list[Index]:

@@ -46,7 +46,7 @@ class Result:
         blobs: BlobStore,
         worker: WorkerConfig,
         spark: Spark,
-        recover: Callable[[BlockLost], Outcome],
+        recover: Callable[[BlockLost, bytes], Outcome],
     ) -> None:
         self._outcome = outcome
         self._reader = BlobReader(blobs)
@@ -111,7 +111,7 @@ class Result:
 
     def recover(self, lost: BlockLost) -> None:
         """Compute again what a lost pack held."""
-        self._outcome = self._recover(lost)
+        self._outcome = self._recover(lost, self._outcome.root)
 
     def _pairs(self, part: int) -> list[Pair]:
         return read_part(self.output, part, self._reader)

@@ -6,6 +6,7 @@ header also lists, shard by shard, the packs that a part refers to, so that none
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,8 +14,12 @@ from typing import Any
 import numpy as np
 
 from contraction.parts import OWN_PACK, SHARD_ROW, BlockLost, PackBuilder, Rows
-from incoop.memo import BlobStore, MemoEntry, PackUnreadable, block_hash, verify_block
+from incoop.memo import BlobStore, MemoEntry, PackUnreadable, verify_block
 from incoop.memo.entry import split_ids
+
+#: Where a chunk's leaves are, in the pack of its header: digest, offset, length.
+_LEAVES = struct.Struct("<16sQI")
+NO_REGION = (bytes(16), 0, 0)
 
 #: One reference.
 REF_ROW = np.dtype([("pack", "V16"), ("digest", "V16"), ("offset", "<u8"), ("length", "<u4")])
@@ -67,12 +72,10 @@ class RunHeader:
     @classmethod
     def load(cls, ref: RunRef, shards: int, reader: BlobReader) -> RunHeader:
         """Read and verify a header."""
-        data = reader.read(ref.pack, ref.offset, ref.length)
-        if not verify_block(data, ref.digest):
-            raise BlockLost(ref.pack, "a run header does not match its hash")
-        rows = np.frombuffer(data, SHARD_ROW, shards).copy()
+        data = _read_header(ref, reader)
+        rows = np.frombuffer(data, SHARD_ROW, shards, _LEAVES.size).copy()
         rows["pack"][rows["pack"] == np.void(OWN_PACK)] = np.void(ref.pack)
-        at = shards * SHARD_ROW.itemsize
+        at = _LEAVES.size + shards * SHARD_ROW.itemsize
         counts = np.frombuffer(data, "<u2", shards, at).tolist()
         at += 2 * shards
         refs = []
@@ -87,8 +90,28 @@ class RunHeader:
         return own.union(*(split_ids(packed) for packed in self.refs))
 
 
-def write_header(rows: Rows, refs: Sequence[bytes], pack: PackBuilder) -> tuple[bytes, int, int]:
-    """Add a run header to a pack; return its digest, offset and length."""
+def write_header(
+    rows: Rows, refs: Sequence[bytes], pack: PackBuilder, leaves: tuple[bytes, int, int] = NO_REGION
+) -> tuple[bytes, int, int]:
+    """Add a run header to a pack; return its digest, offset and length. `leaves` is a region of the same pack."""
     counts = np.array([len(packed) // 16 for packed in refs], "<u2")
-    data = b"".join([rows.tobytes(), counts.tobytes(), *refs])
-    return block_hash(data), pack.add(data), len(data)
+    data = b"".join([_LEAVES.pack(*leaves), rows.tobytes(), counts.tobytes(), *refs])
+    return pack.add_region(data)
+
+
+def read_leaf_region(ref: RunRef, reader: BlobReader) -> bytes:
+    """The kept leaves of a chunk's run; empty when it has none."""
+    digest, offset, length = _LEAVES.unpack_from(_read_header(ref, reader))
+    if not length:
+        return b""
+    data = reader.read(ref.pack, offset, length)
+    if not verify_block(data, digest):
+        raise BlockLost(ref.pack, "leaves do not match their hash")
+    return data
+
+
+def _read_header(ref: RunRef, reader: BlobReader) -> bytes:
+    data = reader.read(ref.pack, ref.offset, ref.length)
+    if not verify_block(data, ref.digest):
+        raise BlockLost(ref.pack, "a run header does not match its hash")
+    return data

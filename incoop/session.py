@@ -7,13 +7,12 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 import inchdfs
-from contraction.parts import BlockLost
 from incoop.errors import BadCall
 from incoop.explain import Explanation, OnlyExplained
 from incoop.job import Job
 from incoop.memo import MemoStore
 from incoop.null_memo import NullMemo
-from incoop.pipeline import JobRun, Outcome, RunOptions
+from incoop.pipeline import JobRun, RunOptions
 from incoop.result import Result
 from incoop.spark import Spark
 
@@ -91,11 +90,7 @@ class Session:
         memo = self._memo if job.memoize else self._unmemoized()
         run = JobRun(job, inputs, self.datasets, memo, self._spark, options)
 
-        def recover(lost: BlockLost) -> Outcome:
-            run.lost.add(lost.pack)
-            return run.execute()
-
-        return Result(run.execute(), memo.blobs, memo.worker_config(), self._spark, recover)
+        return Result(run.execute(), memo.blobs, memo.worker_config(), self._spark, run.recover)
 
     def explain(self, job: Job, inputs: Any, *, paranoid: bool = False) -> Explanation:
         """Say what `run` would reuse and what it would run, and why, without running it."""

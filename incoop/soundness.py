@@ -43,7 +43,7 @@ def check_combiner(mapper: Mapper, records: Iterable[Any], combiner: Reducer, re
 def _both_ways(key: Any, values: list[Any], combiner: Reducer, reducer: Reducer) -> tuple[list[Any], list[Any]]:
     middle = len(values) // 2
     halves = [*combined_values(combiner, key, values[:middle]), *combined_values(combiner, key, values[middle:])]
-    return list(reducer(key, list(values))), list(reducer(key, halves))
+    return list(reducer(key, list(values))), list(reducer(key, halves)) if halves else []
 
 
 def alike(one: Any, other: Any) -> bool:
