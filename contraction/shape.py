@@ -41,13 +41,15 @@ def group_ends(last_heights: npt.NDArray[np.int64], level: int) -> npt.NDArray[n
         >>> group_ends(np.array([0, 0, 1, 0, 2, 0]), level=1).tolist()
         [3, 5, 6]
     """
-    closing = np.flatnonzero(last_heights >= level) + 1
+    total = len(last_heights)
+    closing = (np.flatnonzero(last_heights >= level) + 1).tolist()
+    closing.append(total)
     ends = []
-    begin, at, total = 0, 0, len(last_heights)
+    begin = at = 0
     while begin < total:
-        at = int(np.searchsorted(closing, begin + SMALLEST_GROUP))
-        end = int(closing[at]) if at < len(closing) else total
-        begin = min(end, begin + LARGEST_GROUP, total)
+        while closing[at] < begin + SMALLEST_GROUP and closing[at] < total:
+            at += 1
+        begin = min(closing[at], begin + LARGEST_GROUP)
         ends.append(begin)
     return np.array(ends, np.int64)
 
