@@ -66,6 +66,20 @@ class ResultLost(IncoopError):
         )
 
 
+class ChangesLost(IncoopError):
+    """The output of the run before is damaged, so that nothing can be compared with it."""
+
+    def __init__(self, job: str, lost: str) -> None:
+        super().__init__(job, lost)
+        self.job, self.lost = job, lost
+
+    def __str__(self) -> str:
+        return (
+            f"what the run of job {self.job!r} before this one gave was lost from the store ({self.lost}), so its "
+            "changes cannot be told. The result itself is right; take all of it as changed."
+        )
+
+
 class NotDeterministic(IncoopError):
     """A task that was run again gave another result than the one that is kept."""
 

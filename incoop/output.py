@@ -7,7 +7,7 @@ changed. A part's blocks are the chunks of the next stage.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -107,21 +107,59 @@ def read_part(output: Output, part: int, reader: BlobReader) -> list[Pair]:
     return [pair for block in output.blocks(part, reader) for pair in block.pairs(reader)]
 
 
-def differing_pairs(old: Output, new: Output, reader: BlobReader) -> Iterator[tuple[list[Pair], list[Pair]]]:
-    """Pairs that two outputs may not share, old and new, in portions of which no two have a key in common.
+#: Pairs of an old and of a new output.
+Sides = tuple[list[Pair], list[Pair]]
 
-    Between outputs of one kind only what differs is read.
+
+def portions(old: Output, new: Output) -> int:
+    """In how many portions `differing` compares two outputs."""
+    return max(len(old), len(new)) if _comparable(old, new) else 1
+
+
+def differing(old: Output, new: Output, portion: int, reader: BlobReader) -> tuple[Sides, Sides]:
+    """Pairs that two outputs may not share: those under the key that gave them, and those under another.
+
+    All pairs of a key that differs are among the first, in one portion, unless another key gave one, too. Between
+    outputs of one kind only what differs is read.
     """
-    if isinstance(old, Sharded) and isinstance(new, Sharded) and len(old) == len(new):
-        for part in range(len(new)):
-            if old.content(part) != new.content(part):
-                before, after = differing_blocks(old.part(part, reader), new.part(part, reader))
-                changed = changed_hashes(before, after)
-                yield _pairs(before.take(rows_with(before, changed))), _pairs(after.take(rows_with(after, changed)))
-        return
-    old_parts = Counter(old.content(part) for part in range(len(old)))
-    new_parts = Counter(new.content(part) for part in range(len(new)))
-    yield _unshared(old, new_parts, reader), _unshared(new, old_parts, reader)
+    if not _comparable(old, new):
+        old_parts = Counter(old.content(part) for part in range(len(old)))
+        new_parts = Counter(new.content(part) for part in range(len(new)))
+        return ([], []), (_unshared(old, new_parts, reader), _unshared(new, old_parts, reader))
+    if len(old) and len(new):
+        if old.content(portion) == new.content(portion):
+            return ([], []), ([], [])
+        before, after = differing_blocks(_part(old, portion, reader), _part(new, portion, reader))
+        changed = changed_hashes(before, after)
+        before, after = before.take(rows_with(before, changed)), after.take(rows_with(after, changed))
+    else:
+        before = _part(old, portion, reader).whole() if len(old) else EMPTY
+        after = _part(new, portion, reader).whole() if len(new) else EMPTY
+    (own_before, other_before), (own_after, other_after) = _by_giver(before), _by_giver(after)
+    return (own_before, own_after), (other_before, other_after)
+
+
+def _comparable(old: Output, new: Output) -> bool:
+    """Whether two outputs can be compared part by part: the same shards, or only one of them has any."""
+    sharded = [output for output in (old, new) if len(output)]
+    return all(isinstance(each, Sharded) for each in sharded) and len({len(each) for each in sharded}) == 1
+
+
+def _part(output: Output, part: int, reader: BlobReader) -> Part:
+    assert isinstance(output, Sharded)
+    return output.part(part, reader)
+
+
+def _by_giver(run: Run) -> tuple[list[Pair], list[Pair]]:
+    """The pairs under the key whose reducer call gave them, and the others."""
+    own: list[Pair] = []
+    others: list[Pair] = []
+    for key, pairs in run.groups():
+        name = encode(normal(key))
+        for pair in pairs:
+            if pair[0] is not COUNTED:
+                (own if pair[0] is key or encode(normal(pair[0])) == name else others).append(pair)
+    return own, others
 
 
 def _unshared(output: Output, other: Counter[bytes], reader: BlobReader) -> list[Pair]:
@@ -142,10 +180,6 @@ def ordered(pairs: list[Pair]) -> list[Pair]:
         return sorted(pairs, key=lambda pair: pair[0])
     except TypeError:
         return sorted(pairs, key=lambda pair: encode(normal(pair[0])))
-
-
-def _pairs(run: Run) -> list[Pair]:
-    return [pair for pair in run.values.to_list() if pair[0] is not COUNTED] if run is not EMPTY else []
 
 
 def _tail(part: int, number: int, count: int) -> int:

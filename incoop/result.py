@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -11,8 +12,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from contraction.encoding import encode
 from contraction.keys import normal
 from contraction.parts import BlockLost
+from incoop.failures import ChangesLost
 from incoop.memo import BlobStore
-from incoop.output import Mapped, Output, OutputBlock, Pair, differing_pairs, ordered, read_part
+from incoop.output import Mapped, Output, OutputBlock, Pair, differing, ordered, portions, read_part
 from incoop.report import RunReport
 from incoop.runs import BlobReader
 from incoop.save import save_parts
@@ -81,10 +83,22 @@ class Result:
         return dict(self)
 
     def changes(self) -> Iterator[Change]:
-        """What is not as it was after the previous run of this job. Only blocks that differ are read."""
+        """What is not as it was after the previous run of this job. Only blocks that differ are read.
+
+        Of a key that several reducer calls emit, `old` and `new` are the values that went and came.
+        """
         old = self._outcome.old_output if self._outcome.old_output is not None else Mapped()
-        for before, after in differing_pairs(old, self.output, self._reader):
-            yield from _changes(before, after)
+        gone: list[Pair] = []
+        come: list[Pair] = []
+        for portion in range(portions(old, self.output)):
+            try:
+                own, others = self._read(lambda: differing(old, self.output, portion, self._reader))  # noqa: B023
+            except BlockLost as lost:
+                raise ChangesLost(self.report.job, str(lost)) from lost
+            yield from _changes(*own)
+            gone += others[0]
+            come += others[1]
+        yield from _changes(_without(gone, come), _without(come, gone))
 
     def save(self, folder: str | Path) -> list[Path]:
         """Write part files and `_SUCCESS`; those whose content did not change are left alone. Returns the rewritten."""
@@ -111,7 +125,9 @@ class Result:
 
     def recover(self, lost: BlockLost) -> None:
         """Compute again what a lost pack held."""
-        self._outcome = self._recover(lost, self._outcome.root)
+        recovered = self._recover(lost, self._outcome.root)
+        # The last run is now the one that was recovered; changes are still those since the one before.
+        self._outcome = replace(recovered, old_output=self._outcome.old_output)
 
     def _pairs(self, part: int) -> list[Pair]:
         return read_part(self.output, part, self._reader)
@@ -140,6 +156,19 @@ def _changes(old: list[Pair], new: list[Pair]) -> Iterator[Change]:
         (old_key, olds), (new_key, news) = before.get(name, (None, [])), after.get(name, (None, []))
         if encode(olds) != encode(news):
             yield Change(new_key if news else old_key, _single(olds), _single(news))
+
+
+def _without(pairs: list[Pair], others: list[Pair]) -> list[Pair]:
+    """The pairs that are not among the others, counted."""
+    spare = Counter((encode(normal(key)), encode(value)) for key, value in others)
+    left: list[Pair] = []
+    for key, value in pairs:
+        name = encode(normal(key)), encode(value)
+        if spare[name] > 0:
+            spare[name] -= 1
+        else:
+            left.append((key, value))
+    return left
 
 
 def _single(values: list[Any]) -> Any:
