@@ -12,7 +12,7 @@ import math
 import random
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -237,9 +237,14 @@ class JobRun:
         if not places:
             return
         tasks = self._chunk_tasks(plan, chunked, [indices[0] for indices in places.values()])
-        answers = self._map_on_spark(tasks, f"map {len(tasks)} of {len(plan.levels[0].ids)} chunks", check=first)
+        what = f"map {len(tasks)} of {len(plan.levels[0].ids)} chunks"
+        answers = self._map_on_spark(tasks, what, check=first, on_answer=self._keep_mapped)
         done = [each for answer in answers for each in answer if isinstance(each, MapDone)]
-        self._keep_mapped(plan, done, places)
+        for each in done:
+            for index in places[each.id]:
+                plan.learn(0, index, each.ref)
+            if each.counters:
+                self._counters[each.id] = each.counters
         self.report.map.executed = len(done)
         self.report.fresh_bytes = sum(task.where.length for task in tasks)
         self.report.seconds["map"] = time.perf_counter() - started
@@ -251,7 +256,13 @@ class JobRun:
             for index, where in zip(indices, chunked.locate(indices), strict=True)
         ]
 
-    def _map_on_spark(self, tasks: list[ChunkTask], what: str, check: bool = False) -> list[MapAnswer]:
+    def _map_on_spark(
+        self,
+        tasks: list[ChunkTask],
+        what: str,
+        check: bool = False,
+        on_answer: Callable[[MapAnswer], None] | None = None,
+    ) -> list[MapAnswer]:
         mappers = tuple(self.job.mapper.values() if isinstance(self.job.mapper, Mapping) else [self.job.mapper])
         spec = MapSpec(
             mappers,
@@ -264,7 +275,7 @@ class JobRun:
             check_combiner=check,
         )
         groups = _balanced(tasks, self.spark.cores * _WAVES)
-        return self.spark.run(f"{self.job.name}: {what}", partial(map_group, spec), groups)
+        return self.spark.run(f"{self.job.name}: {what}", partial(map_group, spec), groups, on_answer)
 
     def _raise_failures(self, answers: list[MapAnswer]) -> None:
         for answer in answers:
@@ -298,21 +309,21 @@ class JobRun:
         header = RunHeader.load(ref, self.job.shard_count, self._reader())
         return np.ascontiguousarray(header.rows["content"]).tobytes()
 
-    def _keep_mapped(self, plan: TreePlan, done: list[MapDone], places: dict[bytes, list[int]]) -> None:
-        entries = {}
-        for each in done:
-            for index in places[each.id]:
-                plan.learn(0, index, each.ref)
-            if each.counters:
-                self._counters[each.id] = each.counters
-            entries[each.id] = self._entry(
-                each.ref,
-                size=each.size,
-                cost=each.seconds,
-                host=each.host,
-                inline=json.dumps(each.counters).encode() if each.counters else b"",
-            )
-        self.memo.store(entries)
+    def _keep_mapped(self, answer: MapAnswer) -> None:
+        """Write the entries of a finished Spark task, while others are still running."""
+        done = [each for each in answer if isinstance(each, MapDone)]
+        self.memo.store(
+            {
+                each.id: self._entry(
+                    each.ref,
+                    size=each.size,
+                    cost=each.seconds,
+                    host=each.host,
+                    inline=json.dumps(each.counters).encode() if each.counters else b"",
+                )
+                for each in done
+            }
+        )
 
     def _entry(self, ref: RunRef, **fields: Any) -> MemoEntry:
         return MemoEntry(

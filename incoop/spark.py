@@ -5,9 +5,12 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
+
+from incoop.progress import task_progress
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -28,23 +31,31 @@ class Spark:
 
     def __init__(self, given: SparkSession | None, master: str | None) -> None:
         self._session = given
-        self._given = given is not None
+        #: Whether the session is ours to stop.
+        self._ours = False
         self._master = master
+        self._caller: ThreadPoolExecutor | None = None
 
     @property
     def session(self) -> SparkSession:
         if self._session is None:
             from pyspark.sql import SparkSession
 
-            # Workers must run the Python that runs us, whatever PATH says.
-            os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-            builder = SparkSession.builder.appName("incoop")
-            for key, value in _QUIET.items():
-                builder = builder.config(key, value)
-            if self._master or "SPARK_MASTER" not in os.environ:
-                builder = builder.master(self._master or "local[*]")
-            self._session = builder.getOrCreate()
+            self._session = SparkSession.getActiveSession()
+            if self._session is None:
+                self._session = self._apart(self._start)
+                self._ours = True
         return self._session
+
+    def _start(self) -> SparkSession:
+        from pyspark.sql import SparkSession
+
+        # Workers must run the Python that runs us, whatever PATH says.
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+        builder = SparkSession.builder.appName("incoop").master(self._master or "local[*]")
+        for key, value in _QUIET.items():
+            builder = builder.config(key, value)
+        return builder.getOrCreate()
 
     def start(self) -> None:
         """Start Spark, if nobody has."""
@@ -55,17 +66,60 @@ class Spark:
         """How many tasks run at once."""
         return int(self.session.sparkContext.defaultParallelism)
 
-    def run(self, description: str, function: Callable[[Item], Answer], items: Sequence[Item]) -> list[Answer]:
-        """Run one Spark task an item."""
+    def run(
+        self,
+        description: str,
+        function: Callable[[Item], Answer],
+        items: Sequence[Item],
+        on_answer: Callable[[Answer], None] | None = None,
+    ) -> list[Answer]:
+        """Run one Spark task an item; `on_answer` sees each answer when its task is done."""
         context = self.session.sparkContext
-        with _described(context, description):
-            return context.parallelize(items, len(items)).map(function).collect()
+
+        def call() -> list[Answer]:
+            with _described(context, description), task_progress(context, description, len(items)):
+                task = function if on_answer is None else _reporting(context, function, on_answer)
+                return context.parallelize(items, len(items)).map(task).collect()
+
+        return self._apart(call)
+
+    def _apart(self, call: Callable[[], Answer]) -> Answer:
+        """Call Spark from a thread of its own, and wait for it here.
+
+        On Ctrl-C the main thread is then free to cancel jobs, rather than in the middle of an answer from the JVM.
+        """
+        if self._caller is None:
+            self._caller = ThreadPoolExecutor(1, thread_name_prefix="incoop-spark")
+        try:
+            return self._caller.submit(call).result()
+        except KeyboardInterrupt:
+            if self._session is not None:
+                self._session.sparkContext.cancelAllJobs()
+            raise
 
     def stop(self) -> None:
-        """Stop what we started; a session that was given stays."""
-        if self._session is not None and not self._given:
+        """Stop what we started; a session that was there before stays."""
+        if self._caller is not None:
+            self._caller.shutdown(wait=False, cancel_futures=True)
+            self._caller = None
+        if self._session is not None and self._ours:
             self._session.stop()
         self._session = None
+
+
+def _reporting(
+    context: Any, function: Callable[[Item], Answer], on_answer: Callable[[Answer], None]
+) -> Callable[[Item], Answer]:
+    from incoop.early_results import arrivals
+
+    arrived = arrivals(context, on_answer)
+
+    def task(item: Item) -> Answer:
+        answer = function(item)
+        arrived.add([answer])
+        return answer
+
+    return task
 
 
 @contextmanager
