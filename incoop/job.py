@@ -62,6 +62,8 @@ class Job:
         if not self.name or not isinstance(self.name, str):
             raise BadCall("a job needs a name: Job('word count', mapper=…). Its earlier runs are found by it.")
         mappers = self.mapper.values() if isinstance(self.mapper, Mapping) else [self.mapper]
+        if not mappers:
+            raise BadCall(f"job {self.name!r} has no mapper; give a function, or a dict with one for each input.")
         for role, function in (
             *(("mapper", each) for each in mappers),
             ("reducer", self.reducer),

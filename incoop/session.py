@@ -83,6 +83,8 @@ class Session:
         `strict` refuses to run when less than that share of the input can be reused (True: 90 %). `verify` maps a
         random share of the reused chunks again and raises NotDeterministic when one comes out differently.
         """
+        if not isinstance(job, Job):
+            raise BadCall(f"run takes a Job, not {job!r:.80}: incoop.Job('name', mapper=…, reducer=…).")
         if (strict is not None and not 0 <= float(strict) <= 1) or not 0 <= verify <= 1:
             raise BadCall("strict and verify are shares, between 0 and 1.")
         share = None if strict is None or strict is False else _STRICT if strict is True else float(strict)
