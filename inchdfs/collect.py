@@ -162,6 +162,8 @@ def verify(store: DatasetStore, progress: Callable[[int], object] = lambda _: No
 
 def _is_sound(where: Location, found: Verified, progress: Callable[[int], object]) -> bool:
     try:
+        if not Path(where.path).exists():  # looked at here, because reading would search for it in every other pack
+            raise StoreDamaged(where.path, "the pack is gone")
         read_chunk(where)
     except StoreDamaged:
         found.damaged_chunks += 1

@@ -15,12 +15,13 @@ import logging
 import os
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import xxhash
 
-from inchdfs.chunk_table import Rows, offsets_of, rows_of
+from inchdfs.chunk_table import EDGE, Rows, offsets_of, rows_of
 from inchdfs.chunking import chunk_file
 from inchdfs.errors import StoreDamaged, StoreTooNew
 from inchdfs.ingest import Sink, take_file
@@ -78,7 +79,7 @@ def index_input(
             if not file.seekable:
                 rows = _kept_content(store, file, settings, records, rows)
             elif rows is None:
-                rows = rows_of(chunk_file(file, settings, records, known.rows(name, stamp), run_segments))
+                rows = rows_of(chunk_file(file, settings, records, known.rows(file, name, stamp), run_segments))
             size = int(rows["length"].sum(dtype=np.int64))
             entries.append(FileEntry(name, size, len(rows), stamp, kept=not file.seekable))
             tables.append(rows)
@@ -123,8 +124,10 @@ class _Known:
 
     def __init__(self, previous: Manifest | None) -> None:
         self._by_name: dict[str, Rows] = {}
-        self._by_inode: dict[int, Rows] = {}
         self._by_stamp: dict[Stamp, Rows] = {}
+        #: The same without the change time, which a rename moves.
+        self._by_renamed: dict[Stamp, Rows] = {}
+        self._by_head: dict[int, Rows] = {}
         #: Some file was written just before it was indexed.
         self.unsettled = False
         if previous is None:
@@ -133,7 +136,9 @@ class _Known:
         for entry, rows in previous.by_file():
             assert entry.stamp is not None
             self._by_name[entry.name] = rows
-            self._by_inode[entry.stamp.inode] = rows
+            self._by_renamed[replace(entry.stamp, ctime_ns=0)] = rows
+            if len(rows):
+                self._by_head.setdefault(int(rows["head"][0]), rows)
             if max(entry.stamp.mtime_ns, entry.stamp.ctime_ns) < indexed - _SETTLED_NS:
                 self._by_stamp[entry.stamp] = rows
             else:
@@ -143,9 +148,21 @@ class _Known:
         """The rows of a file that did not move, under whatever name."""
         return self._by_stamp.get(stamp)
 
-    def rows(self, name: str, stamp: Stamp) -> Rows | None:
-        """What to resync a file against: the same file, perhaps renamed (a rotated log), else one of its name."""
-        return self._by_inode.get(stamp.inode, self._by_name.get(name))
+    def rows(self, file: InputFile, name: str, stamp: Stamp) -> Rows | None:
+        """What to resync a file against; whatever it is, the chunks are the same.
+
+        The file under another name (a rotated log), else what was under its name, unless another file begins as it
+        does now (one that was copied).
+        """
+        renamed = self._by_renamed.get(replace(stamp, ctime_ns=0))
+        if renamed is not None or not self._by_head:
+            return renamed
+        with readable(file.path), file.path.open("rb") as opened:
+            head = xxhash.xxh3_64_intdigest(opened.read(EDGE))
+        before = self._by_name.get(name)
+        if before is not None and len(before) and before["head"][0] == head:
+            return before
+        return self._by_head.get(head, before)
 
 
 def _stamp(file: InputFile) -> Stamp:

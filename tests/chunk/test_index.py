@@ -159,6 +159,41 @@ def test_a_renamed_file_is_verified_not_searched(
     assert_equals_from_scratch(store, after, text(2, 1000), text(1, 200_000))
 
 
+def test_files_rewritten_by_an_editor_are_resynced_against_their_own_past(
+    tmp_path: Path, store: DatasetStore, caplog: pytest.LogCaptureFixture
+) -> None:
+    """`sed -i` writes new files; file systems give them the inodes that the old ones had."""
+    folder = tmp_path / "in"
+    folder.mkdir()
+    for number in range(4):
+        (folder / str(number)).write_bytes(text(number, 20_000 + 10_000 * number))
+    before = index_input(store, folder, settings=RABIN)
+    for number in range(4):
+        (tmp_path / "new").write_bytes(text(number, 20_000 + 10_000 * number)[:-500] + b"edited\n")
+        (tmp_path / "new").rename(folder / str(number))
+    with caplog.at_level(logging.DEBUG, "inchdfs"):
+        after = index_input(store, folder)
+    for entry in before.files:
+        assert f"{entry.name}: resync against {entry.chunks} known chunks" in caplog.text
+    assert_equals_from_scratch(store, after, *((folder / str(number)).read_bytes() for number in range(4)))
+
+
+def test_a_copied_file_is_resynced_against_its_original(
+    tmp_path: Path, store: DatasetStore, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A log is rotated by copying and truncating: log.1 is new, log is empty."""
+    folder = tmp_path / "logs"
+    folder.mkdir()
+    (folder / "log").write_bytes(text(1, 100_000))
+    before = index_input(store, folder, settings=RABIN)
+    (folder / "log.1").write_bytes(text(1, 100_000))
+    (folder / "log").write_bytes(b"")
+    with caplog.at_level(logging.DEBUG, "inchdfs"):
+        after = index_input(store, folder)
+    assert f"{folder / 'log.1'}: resync against {len(before.rows)} known chunks" in caplog.text
+    assert_equals_from_scratch(store, after, b"", text(1, 100_000))
+
+
 def test_settings_stay_as_the_input_grows(tmp_path: Path, store: DatasetStore) -> None:
     path = tmp_path / "input"
     path.write_bytes(text(1, 10_000))
