@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import gc
 import struct
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -30,6 +31,8 @@ INLINE_BYTES = 1024
 # pack, digest.
 _HEADER = struct.Struct("<16sBBBxHHIQQQdQQ16s16s")
 _BODY = struct.Struct("<BBBxHHIQQQdQQ16s16s")
+# For reading, without the epoch.
+_READ = struct.Struct("<16sBBBxHHIQQQdQ8x16s16s")
 _EPOCH = struct.Struct("<Q")
 _EPOCH_AT = struct.calcsize("<16sBBBxHHIQQQdQ")
 _NO_ID = bytes(ID_BYTES)
@@ -116,26 +119,43 @@ def encode_entries(items: Iterable[tuple[bytes, MemoEntry]], signer: Signer, epo
     return out
 
 
-def _set_all(draft: Any, *values: Any) -> None:
-    # Written out: a frozen dataclass sets each field through object.__setattr__, which triples the cost of a lookup.
-    (
-        draft.pack,
-        draft.offset,
-        draft.length,
-        draft.digest,
-        draft.inline,
-        draft.blocks,
-        draft.refs,
-        draft.size,
-        draft.cost,
-        draft.host,
-        draft.generation,
-        draft.encoding,
-    ) = values
+class _Draft:
+    """Same slots as MemoEntry, but assignable: filled, then turned into a (frozen) MemoEntry.
+
+    A frozen dataclass sets each field through object.__setattr__, which would double the cost of a lookup.
+    """
+
+    __slots__ = tuple(field.name for field in fields(MemoEntry))
+
+    # fmt: off
+    def __init__(self, pack: Any, offset: Any, length: Any, digest: Any, inline: Any, blocks: Any, refs: Any,
+                 size: Any, cost: Any, host: Any, generation: Any, encoding: Any) -> None:
+        self.pack = pack
+        self.offset = offset
+        self.length = length
+        self.digest = digest
+        self.inline = inline
+        self.blocks = blocks
+        self.refs = refs
+        self.size = size
+        self.cost = cost
+        self.host = host
+        self.generation = generation
+        self.encoding = encoding
+    # fmt: on
 
 
-#: Same slots as MemoEntry, but assignable: filled, then turned into a (frozen) MemoEntry.
-_Draft: Any = type("_Draft", (), {"__slots__": tuple(f.name for f in fields(MemoEntry)), "__init__": _set_all})
+@contextmanager
+def collector_paused() -> Iterator[None]:
+    """Keep Python's garbage collector from looking at a bulk of new objects without cycles again and again: that
+    costs as much as decoding them."""
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collecting:
+            gc.enable()
 
 
 def decode_entries(
@@ -146,63 +166,50 @@ def decode_entries(
     The hot loop of a lookup: about 2 microseconds for each entry, half of it the keyed checksum.
     """
     out: list[MemoEntry | None] = []
-    add, unpack, header_bytes, draft = out.append, _HEADER.unpack_from, _HEADER.size, _Draft
+    add, unpack, header_bytes, draft = out.append, _READ.unpack_from, _READ.size, _Draft
     copy = signer.entry_state().copy
-    hosts: dict[bytes, str] = {}
-    # A bulk of new objects without cycles: collecting in the middle costs as much again as decoding.
-    collecting = gc.isenabled()
-    gc.disable()
-    try:
-        for task_id, raw in zip(task_ids, raws, strict=True):
-            if raw is None:
-                add(None)
-                continue
-            if len(raw) < header_bytes:
-                rejected.append((task_id, "truncated"))
-                add(None)
-                continue
-            state = copy()
-            state.update(task_id)
-            state.update(raw[16:])
-            # fmt: off
-            (mac, layout, flags, host_bytes, encoding, refs, blocks, offset, length, size, cost, generation, _epoch,
-             pack, digest) = unpack(raw)
-            # fmt: on
-            # A plain comparison: the caller cannot be timed by whoever wrote the entry, and misses are not answered.
-            if state.digest() != mac:
-                rejected.append((task_id, "keyed checksum does not match"))
-                add(None)
-                continue
-            if layout != ENTRY_FORMAT:
-                rejected.append((task_id, f"entry format {layout}"))
-                add(None)
-                continue
-            at = header_bytes + host_bytes
-            host = raw[header_bytes:at]
-            name = hosts.get(host)
-            if name is None:
-                name = hosts[host] = host.decode()
-            ends = at + blocks * 16
-            ends_refs = ends + refs * 16
-            entry = draft(
-                pack if flags & 1 else None,
-                offset,
-                length,
-                digest if flags & 2 else b"",
-                raw[ends_refs:],
-                raw[at:ends],
-                raw[ends:ends_refs],
-                size,
-                cost,
-                name,
-                generation,
-                encoding,
-            )
-            entry.__class__ = MemoEntry
-            add(entry)
-    finally:
-        if collecting:
-            gc.enable()
+    names: dict[bytes, str] = {}
+    for task_id, raw in zip(task_ids, raws, strict=True):
+        if raw is None:
+            add(None)
+            continue
+        if len(raw) < header_bytes:
+            rejected.append((task_id, "truncated"))
+            add(None)
+            continue
+        state = copy()
+        state.update(task_id)
+        state.update(raw[16:])
+        # fmt: off
+        (mac, layout, flags, host_bytes, encoding, refs, blocks, offset, length, size, cost, generation,
+         pack, digest) = unpack(raw)
+        # fmt: on
+        # A plain comparison: the caller cannot be timed by whoever wrote the entry, and misses are not answered.
+        if state.digest() != mac:
+            rejected.append((task_id, "keyed checksum does not match"))
+            add(None)
+            continue
+        if layout != ENTRY_FORMAT:
+            rejected.append((task_id, f"entry format {layout}"))
+            add(None)
+            continue
+        at = header_bytes + host_bytes
+        name = names.get(raw[header_bytes:at])
+        if name is None:
+            name = names[raw[header_bytes:at]] = raw[header_bytes:at].decode()
+        ends = at + blocks * 16
+        if ends == len(raw):
+            own_blocks, own_refs, inline = raw[at:], b"", b""
+        else:
+            own_blocks, own_refs, inline = raw[at:ends], raw[ends : ends + refs * 16], raw[ends + refs * 16 :]
+        # fmt: off
+        entry: Any = draft(
+            pack if flags & 1 else None, offset, length, digest if flags & 2 else b"", inline, own_blocks, own_refs,
+            size, cost, name, generation, encoding,
+        )
+        # fmt: on
+        entry.__class__ = MemoEntry
+        add(entry)
     return out
 
 

@@ -26,7 +26,7 @@ from typing import Any
 
 from incoop.memo.address import REPLY_SECONDS
 from incoop.memo.blobs import BlobStore, parse_compression
-from incoop.memo.entry import ID_BYTES, MemoEntry, decode_entries, encode_entries
+from incoop.memo.entry import ID_BYTES, MemoEntry, collector_paused, decode_entries, encode_entries
 from incoop.memo.errors import PackUnreadable, PackWriteFailed
 from incoop.memo.events import DidDropWrite, DidRejectEntry, DidRejectGeneration, DidRejectPack, EventLog, Sink
 from incoop.memo.generations import Generation, decode_head, encode_head, field_of, make_head, packed_ids
@@ -112,24 +112,32 @@ class MemoStore:
         if not ids:
             return []
         rejected: list[tuple[bytes, str]] = []
+        # Counted on the stored bytes: `count(None)` on entries would call every entry's __eq__.
+        absent = len(ids)
 
         def call(link: Link) -> list[MemoEntry | None]:
             found: list[MemoEntry | None] = []
+            nonlocal absent
             rejected.clear()
+            absent = 0
 
             def receive(start: int, values: list[bytes | None]) -> None:
+                nonlocal absent
+                absent += values.count(None)
                 found.extend(decode_entries(ids[start : start + len(values)], values, self._signer, rejected))
 
             link.wire.hmget(self.keys.entries, ids, receive)
             return found
 
         misses: list[MemoEntry | None] = [None] * len(ids)
-        found = self._link.attempt("a lookup", call, misses)
+        with collector_paused():
+            found = self._link.attempt("a lookup", call, misses)
         for task_id, reason in rejected:
             self.events.emit(DidRejectEntry(task_id.hex(), reason))
+        missed = absent + len(rejected) if found is not misses else len(ids)
         if probe_packs:
             found = self._without_lost_packs(found)
-        missed = found.count(None)
+            missed = sum(entry is None for entry in found)
         self.hits += len(ids) - missed
         self.misses += missed
         return found

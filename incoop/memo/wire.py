@@ -54,13 +54,17 @@ def _bulk_parser_class(base: Any) -> type:
                 return super()._read_response(disable_decoding=True, **options)
             out: list[Any] = []
             add, readline, read = out.append, stream.readline, stream.read
+            # Most elements of an array have one of a few lengths: remember what their first lines mean.
+            lengths: dict[bytes, int] = {}
             for _ in range(int(header[1:])):
                 line = readline()
-                if line == b"$-1\r\n":
+                wanted = lengths.get(line)
+                if wanted is None and line[:1] == b"$" and line[-2:] == b"\r\n":
+                    wanted = lengths[line] = int(line[1:-2]) + 2
+                if wanted == 1:  # $-1: no such field
                     add(None)
                     continue
-                if line[:1] == b"$" and line[-2:] == b"\r\n":
-                    wanted = int(line[1:-2]) + 2
+                if wanted is not None:
                     data = read(wanted)
                     if len(data) == wanted:
                         add(data[:-2])
