@@ -40,6 +40,8 @@ def servers_below(folder: Path) -> list[int]:
 class Place:
     """Files to run on, and a store; opened when first asked for."""
 
+    chunks = CHUNKS
+
     def __init__(self, base: Path, spark: SparkSession) -> None:
         self.folder = Path(tempfile.mkdtemp(dir=base))
         self.input = self.folder / "input"
