@@ -13,11 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from contraction.columns import ANY, Column
+from contraction.columns import ANY, INTEGER, PAIR, Column
 from contraction.combine import Combiner, CombinerError
+from contraction.folds import recognise
 from contraction.keys import Hashes
 from contraction.node import NodeTask, ShardContraction, as_row, select
-from contraction.parts import OWN_PACK, PackBuilder, Part, rewrite_part, write_part
+from contraction.parts import OWN_PACK, BlockLost, PackBuilder, Part, rewrite_part, write_part
 from contraction.run import EMPTY, Run, merge, starts_of
 from incoop.counters import take_counts
 from incoop.errors import IncoopError
@@ -111,7 +112,7 @@ def contract_shards(spec: ContractSpec, shards: Sequence[int]) -> list[ShardDone
 def _contract_shards(spec: ContractSpec, shards: Sequence[int]) -> list[ShardDone]:
     blobs = spec.worker.open()
     reader = BlobReader(blobs)
-    headers = {id_: RunHeader.load(ref, spec.shards, reader) for id_, ref in spec.refs.items()}
+    headers = _headers(spec, reader)
     output = RunHeader.load(spec.old_output, spec.shards, reader) if spec.old_output is not None else None
     pack = PackBuilder()
     done = [_one_shard(spec, shard, headers, output, reader, pack) for shard in shards]
@@ -120,6 +121,20 @@ def _contract_shards(spec: ContractSpec, shards: Sequence[int]) -> list[ShardDon
         for each in done:
             each.rows = [_placed(row, name) for row in each.rows]
     return done
+
+
+def _headers(spec: ContractSpec, reader: BlobReader) -> dict[bytes, RunHeader]:
+    """The headers of all runs; those that are lost are found all at once."""
+    headers: dict[bytes, RunHeader] = {}
+    losses: list[BlockLost] = []
+    for id_, ref in spec.refs.items():
+        try:
+            headers[id_] = RunHeader.load(ref, spec.shards, reader)
+        except BlockLost as lost:
+            losses.append(lost)
+    if losses:
+        raise BlockLost.of_all(losses)
+    return headers
 
 
 def _placed(row: bytes, pack: bytes) -> bytes:
@@ -209,6 +224,9 @@ def _flat_root(tree: ShardContraction, spec: ContractSpec) -> tuple[Hashes | Non
 
 def _reduce(reducer: Reducer, run: Run) -> Run:
     """Call the reducer for every key; a key's output pairs stand under the key that gave them."""
+    if recognise(reducer) is not None and run.firsts is None and run.values.kind == INTEGER:
+        # A sum, minimum or maximum of one integer is that integer.
+        return Run(run.hashes, run.keys, Column(PAIR, len(run), children=(run.keys, run.values)))
     pairs: list[tuple[Any, Any]] = []
     counts = np.zeros(len(run), np.int64)
     for row, (key, values) in enumerate(run.groups()):

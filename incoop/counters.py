@@ -20,6 +20,8 @@ def counter(name: str, amount: int = 1) -> None:
 
 def take_counts() -> dict[str, int]:
     """What was counted since the last call."""
+    if not _current:
+        return {}
     counts = {name: count for name, count in _current.items() if count}
     _current.clear()
     return counts
