@@ -15,6 +15,10 @@ from inchdfs.splitter import Splitter
 
 log = logging.getLogger("inchdfs")
 
+#: Rabin searches about 250 MB in a second and a core. When the bytes behind the minimum sizes take one second,
+#: starting processes (and reading what they found once more) begins to pay.
+_WORTH_PROCESSES = 256 << 20
+
 #: A chunk, and its bytes where they are in memory; they are valid until the next chunk is asked for.
 ChunkAndBytes = tuple[Chunk, memoryview | None]
 
@@ -50,12 +54,17 @@ def chunks_and_bytes(
         elif known is not None and len(known):
             log.debug("%s: resync against %d known chunks", file.path, len(known))
             yield from resync(file.path, size, known, Splitter(settings, records))
-        # FastCDC reads a file faster than processes start and send their cuts.
-        elif len(segments) > 1 and (run_segments is not None or settings.chunker == "rabin"):
+        elif len(segments) > 1 and (run_segments is not None or _worth_processes(size, settings)):
             log.debug("%s: searching %d segments in parallel", file.path, len(segments))
             yield from ((chunk, None) for chunk in _in_parallel(segments, run_segments))
         else:
             yield from _in_sequence(file, settings, records)
+
+
+def _worth_processes(size: int, settings: ChunkSettings) -> bool:
+    """FastCDC reads a file faster than processes start; Rabin is slow, but skips the minimum of each chunk."""
+    searched = size * (settings.average - settings.minimum) // settings.average
+    return settings.chunker == "rabin" and searched >= _WORTH_PROCESSES
 
 
 def _in_sequence(file: InputFile, settings: ChunkSettings, records: RecordFormat) -> Iterator[ChunkAndBytes]:

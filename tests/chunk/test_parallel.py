@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import subprocess
@@ -16,7 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inchdfs import ChunkSettings, FixedLength, Lines, RecordFormat, Splitter, chunk_file, spark_segments
+from inchdfs import ChunkSettings, FixedLength, Lines, RecordFormat, Splitter, chunk_file, chunking, spark_segments
 from inchdfs.errors import SegmentProcessEnded
 from inchdfs.parallel import LocalProcesses, Segment, SegmentCuts, chunk_in_parallel, search_segment, segments_of
 from inchdfs.sources import InputFile
@@ -74,10 +75,28 @@ def test_processes_of_this_machine_give_the_chunks_of_a_sequence(tmp_path: Path,
     assert not any(Path(f"/proc/{pid}").exists() for pid in started), "no process is left behind"
 
 
-def test_a_large_file_is_searched_in_parallel_without_being_told(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("size", "sizes", "parallel"),
+    [
+        pytest.param(1 << 30, ChunkSettings(average=1 << 20), True, id="much to search"),
+        pytest.param(64 << 20, ChunkSettings(average=1 << 20), False, id="too small"),
+        pytest.param(1 << 30, ChunkSettings(16 << 20, 15 << 20, 24 << 20), False, id="nearly all is skipped"),
+        pytest.param(1 << 30, ChunkSettings(average=1 << 20, chunker="fastcdc"), False, id="fastcdc needs no help"),
+    ],
+)
+def test_processes_are_started_when_the_search_is_long_enough(size: int, sizes: ChunkSettings, parallel: bool) -> None:
+    assert chunking._worth_processes(size, sizes) == parallel
+
+
+def test_a_large_file_is_searched_in_parallel_without_being_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(chunking, "_WORTH_PROCESSES", 100_000)
     content = text(2, 200_000)
-    assert len(segments_of(tmp_path, len(content), RABIN, Lines())) > 1
-    assert list(chunk_file(written(tmp_path, content), RABIN, Lines())) == Splitter(RABIN).split_bytes(content)
+    with caplog.at_level(logging.DEBUG, "inchdfs"):
+        chunks = list(chunk_file(written(tmp_path, content), RABIN, Lines()))
+    assert chunks == Splitter(RABIN).split_bytes(content)
+    assert "in parallel" in caplog.text
 
 
 @dataclass(frozen=True)
@@ -97,8 +116,10 @@ def test_a_users_own_format_travels_to_the_processes_even_from_inside_a_function
         pass
 
     content = text(3, 200_000)
-    for form in (Paragraphs(), Local()):
-        assert list(chunk_file(written(tmp_path, content), RABIN, form)) == Splitter(RABIN).split_bytes(content)
+    expected = Splitter(RABIN).split_bytes(content)
+    with LocalProcesses(2) as processes:
+        for form in (Paragraphs(), Local()):
+            assert list(chunk_file(written(tmp_path, content), RABIN, form, run_segments=processes)) == expected
 
 
 def test_spark_tasks_give_the_chunks_of_a_sequence(tmp_path: Path, spark: SparkSession) -> None:
@@ -161,12 +182,14 @@ def test_a_search_process_ends_quietly_with_the_one_that_started_it(tmp_path: Pa
     path = tmp_path / "large"
     path.write_bytes(text(1, 1_000_000) * 40)
     program = (
-        "import inchdfs, sys, threading\n"
+        "import inchdfs, sys\n"
+        "from inchdfs.parallel import LocalProcesses\n"
         "from inchdfs.sources import InputFile\n"
         "from pathlib import Path\n"
         "path = Path(sys.argv[1])\n"
         "sizes = inchdfs.ChunkSettings(average=65536)\n"
-        "for chunk in inchdfs.chunk_file(InputFile(path, 'x'), sizes, inchdfs.Lines()):\n"
+        "processes = LocalProcesses()\n"
+        "for chunk in inchdfs.chunk_file(InputFile(path, 'x'), sizes, inchdfs.Lines(), run_segments=processes):\n"
         "    print(chunk.offset, flush=True)\n"
     )
     parent = subprocess.Popen(
@@ -174,7 +197,9 @@ def test_a_search_process_ends_quietly_with_the_one_that_started_it(tmp_path: Pa
     )
     assert parent.stdout is not None
     parent.stdout.readline()
-    children = [int(pid) for pid in Path(f"/proc/{parent.pid}/task/{parent.pid}/children").read_text().split()]
+    threads = Path(f"/proc/{parent.pid}/task").glob("*/children")
+    children = [int(pid) for thread in threads for pid in thread.read_text().split()]
+    assert children
     parent.send_signal(signal.SIGKILL)
     _, complaints = parent.communicate()  # returns when the children have closed the pipe too
     assert complaints == ""
