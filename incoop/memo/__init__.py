@@ -1,40 +1,79 @@
 """The memo store: entries in Redis, results in packs, both signed.
 
-Contract: see `incoop.memo.store.MemoStore`. Loading this package loads redis-py, but neither Spark nor fsspec.
+Contract: see `incoop.memo.store.MemoStore`. A name is loaded when it is first used, so a worker that
+only reads and writes packs loads neither redis-py nor numpy.
 
     entry.py checksum.py          what an entry is, and why it is trusted
     store.py generations.py       what the engine calls
     blobs.py files.py frames.py fsspec_files.py cache.py worker.py     packs
     session.py private_server.py locks.py sessions.py                  who is here, and the private Redis
     link.py wire.py address.py keys.py                                 the line to Redis
-    collect.py retention.py trash.py census.py verify.py stats.py      maintenance
+    collector.py retention.py trash.py census.py verifier.py counting.py    maintenance
 """
 
-from incoop.memo.blobs import BlobStore
-from incoop.memo.checksum import block_hash, verify_block
-from incoop.memo.collect import Collected, collect
-from incoop.memo.entry import ID_BYTES, INLINE_BYTES, MemoEntry
-from incoop.memo.errors import (
-    CollectionRunning,
-    MemoError,
-    NoRedisServer,
-    PackUnreadable,
-    PackWriteFailed,
-    RedisUnreachable,
-    ServerFailed,
-    StoreBusyElsewhere,
-    StoreElsewhere,
-    StoreMissing,
-    StoreTooNew,
-    WrongSecret,
-)
-from incoop.memo.events import MemoEvent
-from incoop.memo.generations import Generation
-from incoop.memo.retention import Keep
-from incoop.memo.stats import StoreStats, stats
-from incoop.memo.store import MemoStore
-from incoop.memo.verify import Verified, verify
-from incoop.memo.worker import WorkerConfig
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from incoop.memo.blobs import BlobStore
+    from incoop.memo.checksum import block_hash, verify_block
+    from incoop.memo.collector import Collected, collect
+    from incoop.memo.counting import StoreStats, stats
+    from incoop.memo.entry import ID_BYTES, INLINE_BYTES, MemoEntry
+    from incoop.memo.errors import (
+        CollectionRunning,
+        MemoError,
+        NoRedisServer,
+        PackUnreadable,
+        PackWriteFailed,
+        RedisUnreachable,
+        ServerFailed,
+        StoreBusyElsewhere,
+        StoreElsewhere,
+        StoreMissing,
+        StoreTooNew,
+        WrongSecret,
+    )
+    from incoop.memo.events import MemoEvent
+    from incoop.memo.generations import Generation
+    from incoop.memo.retention import Keep
+    from incoop.memo.store import MemoStore
+    from incoop.memo.verifier import Verified, verify
+    from incoop.memo.worker import WorkerConfig
+
+_HOME_OF = {
+    name: module
+    for module, names in {
+        "blobs": ("BlobStore",),
+        "checksum": ("block_hash", "verify_block"),
+        "collector": ("Collected", "collect"),
+        "entry": ("ID_BYTES", "INLINE_BYTES", "MemoEntry"),
+        "errors": (
+            "CollectionRunning",
+            "MemoError",
+            "NoRedisServer",
+            "PackUnreadable",
+            "PackWriteFailed",
+            "RedisUnreachable",
+            "ServerFailed",
+            "StoreBusyElsewhere",
+            "StoreElsewhere",
+            "StoreMissing",
+            "StoreTooNew",
+            "WrongSecret",
+        ),
+        "events": ("MemoEvent",),
+        "generations": ("Generation",),
+        "retention": ("Keep",),
+        "counting": ("StoreStats", "stats"),
+        "store": ("MemoStore",),
+        "verifier": ("Verified", "verify"),
+        "worker": ("WorkerConfig",),
+    }.items()
+    for name in names
+}
 
 __all__ = [
     "ID_BYTES",
@@ -67,3 +106,11 @@ __all__ = [
     "verify",
     "verify_block",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"{__name__}.{_HOME_OF[name]}"), name)
+    globals()[name] = value
+    return value

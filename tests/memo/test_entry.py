@@ -5,6 +5,8 @@ from __future__ import annotations
 import doctest
 import importlib
 import struct
+import subprocess
+import sys
 from dataclasses import FrozenInstanceError
 
 import pytest
@@ -140,3 +142,12 @@ def test_no_kind_of_checksum_passes_for_another_and_no_secret_for_another() -> N
 @pytest.mark.parametrize("name", ["checksum", "entry", "address", "blobs", "retention"])
 def test_the_examples_in_docstrings_hold(name: str) -> None:
     assert doctest.testmod(importlib.import_module(f"incoop.memo.{name}")).failed == 0
+
+
+def test_a_worker_that_handles_packs_loads_neither_redis_nor_numpy() -> None:
+    script = (
+        "import sys; from incoop.memo import WorkerConfig, MemoEntry, verify_block\n"
+        "print([name for name in ('redis', 'numpy', 'fsspec', 'pyspark') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
