@@ -50,9 +50,17 @@ Rows = npt.NDArray[Any]
 class BlockLost(IncoopError):
     """A stored block or header is missing or is not what it was; its task has to run again."""
 
-    def __init__(self, pack: bytes, why: str) -> None:
-        super().__init__(pack, why)
+    def __init__(self, pack: bytes, why: str, also: tuple[bytes, ...] = ()) -> None:
+        super().__init__(pack, why, also)
         self.pack, self.why = pack, why
+        #: Other packs that were found lost on the way.
+        self.also = also
+
+    @classmethod
+    def of_all(cls, losses: Sequence[BlockLost]) -> BlockLost:
+        """Several losses as one, so that all are mended at once."""
+        first = losses[0]
+        return cls(first.pack, first.why, tuple({pack for each in losses for pack in (each.pack, *each.also)}))
 
     def __str__(self) -> str:
         return f"pack {self.pack.hex()}: {self.why}"

@@ -22,7 +22,7 @@ class NullMemo:
     def worker_config(self) -> WorkerConfig:
         return self._worker
 
-    def lookup(self, task_ids: Sequence[bytes]) -> list[MemoEntry | None]:
+    def lookup(self, task_ids: Sequence[bytes], *, probe_packs: bool = False) -> list[MemoEntry | None]:
         return [None] * len(task_ids)
 
     def store(self, entries: Mapping[bytes, MemoEntry]) -> None:

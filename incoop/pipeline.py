@@ -106,7 +106,7 @@ class JobRun:
             except BlockLost as lost:
                 if lost.pack in self.lost:
                     raise
-                self.lost.add(lost.pack)
+                self.lost |= {lost.pack, *lost.also}
                 if isinstance(self.inputs, BlockSource):
                     self.inputs.recover(lost)
                 self._again(f"a stored result is damaged and is computed again ({lost})")
@@ -215,7 +215,9 @@ class JobRun:
     def _consult_memo(self, plan: TreePlan, output_id: bytes) -> RunRef | None:
         """Ask the memo once for all that the last generation does not hold, and for the output."""
         unknown = plan.unknown()
-        *entries, output = self.memo.lookup([*(id_ for _, _, id_ in unknown), output_id])
+        # After a loss more may be lost: packs that are gone or too short are found here, before anything runs on them.
+        ids = [*(id_ for _, _, id_ in unknown), output_id]
+        *entries, output = self.memo.lookup(ids, probe_packs=bool(self.lost))
         for (level, index, id_), entry in zip(unknown, entries, strict=True):
             # After a loss only chunk runs are trusted: they refer to no other pack than their own.
             if entry is not None and entry.pack not in self.lost and not (self.lost and level):
@@ -370,6 +372,8 @@ class JobRun:
             f"{self.job.name}: contract {len(nodes)} nodes, reduce", partial(contract_shards, spec), shards
         )
         done: list[ShardDone] = []
+        if losses := [answer for answer in answers if isinstance(answer, BlockLost)]:
+            raise BlockLost.of_all(losses)
         for answer in answers:
             if isinstance(answer, ReduceFailed):
                 raise JobFailed(self.job.name, f"key {answer.key}", answer.error, answer.trace)
