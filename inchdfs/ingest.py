@@ -56,10 +56,10 @@ class Sink:
     def new_chunks(self) -> int:
         return len(self._written)
 
-    def take(self, chunk: Chunk, read: Callable[[], bytes]) -> None:
-        """Write a chunk if it is new; only then are its bytes asked for."""
+    def take(self, chunk: Chunk, data: memoryview | Callable[[], bytes]) -> None:
+        """Write a chunk if it is new; only then are bytes that are not at hand asked for."""
         if chunk.id not in self._written and not self._index.holds(chunk.id):
-            self._writer.add(chunk.id, read())
+            self._writer.add(chunk.id, data() if callable(data) else data)
             self._written.add(chunk.id)
             self.new_bytes += chunk.length
         self._progress(chunk.length)
@@ -159,7 +159,7 @@ def _append_to(
         appended = []
         with _concatenated(reopened, files) as read_into:
             for chunk, view in Splitter(manifest.settings, records).split(read_into):
-                sink.take(chunk, view.tobytes)
+                sink.take(chunk, view)
                 appended.append(chunk)
         writer.finish()
         rows = np.concatenate([manifest.rows[:keep], rows_of(appended)])
@@ -188,7 +188,7 @@ def take_file(file: InputFile, settings: ChunkSettings, records: RecordFormat, k
     """Chunk one file, hand its chunks to the sink, and give its rows."""
     chunks = []
     for chunk, view in chunks_and_bytes(file, settings, records, known):
-        sink.take(chunk, partial(_read_again, file.path, chunk) if view is None else view.tobytes)
+        sink.take(chunk, partial(_read_again, file.path, chunk) if view is None else view)
         chunks.append(chunk)
     return rows_of(chunks)
 

@@ -37,11 +37,11 @@ PACK_ROW = np.dtype(
     ]
 )
 
-#: Small chunks are written together, this many bytes at a time.
-_BATCH_BYTES = 1 << 20
+#: Chunks are copied into buffers of at least this size, each of which is written with one call.
+_BATCH_BYTES = 4 << 20
 
 #: Batches waiting to be written: enough to keep the disk busy while the next cut is searched.
-_QUEUED_BATCHES = 8
+_QUEUED_BATCHES = 4
 
 #: A batch larger than this (a very long record) is written before the caller goes on, so that few are in memory.
 _LARGE_BATCH = 32 << 20
@@ -175,6 +175,32 @@ def _read_index(path: Path) -> npt.NDArray[Any]:
     return np.frombuffer(data[:-16], dtype=PACK_ROW)
 
 
+class _Batch:
+    """Chunks that wait to be written together. Its memory is used again: fresh pages cost as much as a copy."""
+
+    def __init__(self, capacity: int) -> None:
+        self.buffer = memoryview(bytearray(capacity))
+        self.clear()
+
+    def clear(self) -> None:
+        self.filled = 0
+        self.chunks: list[tuple[bytes, int]] = []
+
+    def room_for(self, size: int) -> bool:
+        return self.filled + size <= len(self.buffer)
+
+    def add(self, id_: bytes, data: bytes | memoryview) -> None:
+        self.buffer[self.filled : self.filled + len(data)] = data
+        self.filled += len(data)
+        self.chunks.append((id_, len(data)))
+
+    def views(self) -> Iterator[tuple[bytes, memoryview]]:
+        start = 0
+        for id_, length in self.chunks:
+            yield id_, self.buffer[start : start + length]
+            start += length
+
+
 class PackWriter:
     """Writes one pack on a thread of its own, while the caller goes on finding chunks.
 
@@ -187,9 +213,9 @@ class PackWriter:
         self._path = temporary / f"{os.getpid()}-{os.urandom(6).hex()}.pack"
         self._rows: list[tuple[bytes, int, int, int]] = []
         self._size = 0
-        self._batch: list[tuple[bytes, bytes]] = []
-        self._batch_bytes = 0
-        self._waiting: queue.Queue[list[tuple[bytes, bytes]] | None] = queue.Queue(_QUEUED_BATCHES)
+        self._batch = _Batch(0)
+        self._written: queue.SimpleQueue[_Batch] = queue.SimpleQueue()
+        self._waiting: queue.Queue[_Batch | None] = queue.Queue(_QUEUED_BATCHES)
         self._failed: BaseException | None = None
         with using_store(packs):
             self._file = self._path.open("wb", buffering=0)
@@ -207,12 +233,12 @@ class PackWriter:
         self._file.close()
         self._path.unlink(missing_ok=True)
 
-    def add(self, id_: bytes, data: bytes) -> None:
-        """Queue a chunk."""
-        self._batch.append((id_, data))
-        self._batch_bytes += len(data)
-        if self._batch_bytes >= _BATCH_BYTES:
+    def add(self, id_: bytes, data: bytes | memoryview) -> None:
+        """Copy a chunk, to be written soon."""
+        if not self._batch.room_for(len(data)):
             self._queue_batch()
+            self._batch = self._empty_batch(len(data))
+        self._batch.add(id_, data)
 
     def finish(self) -> None:
         """Wait until everything is on disk, then give the pack and its index their names."""
@@ -226,17 +252,28 @@ class PackWriter:
                 publish_pack(self._packs, self._path, np.array(self._rows, dtype=PACK_ROW))
 
     def _queue_batch(self) -> None:
-        if self._batch:
+        if self._batch.filled:
             self._waiting.put(self._batch)
-        if self._batch_bytes > _LARGE_BATCH:
+        if self._batch.filled > _LARGE_BATCH:
             self._waiting.join()
-        self._batch, self._batch_bytes = [], 0
         if self._failed is not None:
             raise self._failed
 
+    def _empty_batch(self, size: int) -> _Batch:
+        """A batch that was written, if it is large enough, else a new one."""
+        try:
+            batch = self._written.get_nowait()
+        except queue.Empty:
+            batch = _Batch(0)
+        batch.clear()
+        if batch.room_for(size):
+            return batch
+        # With some room to spare, so that the next chunk fits too when chunks are larger than usual.
+        return _Batch(max(_BATCH_BYTES, size if size > _LARGE_BATCH else size + size // 2))
+
     def _write_all(self) -> None:
         """Take batches until None comes; after a failure too, so that a caller that waits goes on and sees it."""
-        batch: list[tuple[bytes, bytes]] | None = []
+        batch: _Batch | None = self._batch
         while batch is not None:
             batch = self._waiting.get()
             try:
@@ -246,24 +283,29 @@ class PackWriter:
             except BaseException as error:
                 self._failed = error
             finally:
+                if batch is not None:
+                    self._written.put(batch)
                 self._waiting.task_done()
 
-    def _write(self, batch: list[tuple[bytes, bytes]] | None) -> None:
-        fd = self._file.fileno()
+    def _write(self, batch: _Batch | None) -> None:
+        fd, start = self._file.fileno(), self._size
         if batch is None:
             os.fsync(fd)
-            return
-        pieces = []
-        start = self._size
-        for id_, data in batch:
-            stored = data
-            if self._compressor is not None and len(small := self._compressor.compress(data)) < len(data):
-                stored = small
-            self._rows.append((id_, self._size, len(stored), len(data)))
-            self._size += len(stored)
-            pieces.append(stored)
-        write_fully(fd, pieces[0] if len(pieces) == 1 else b"".join(pieces))
+        elif self._compressor is None:
+            for id_, length in batch.chunks:
+                self._note(id_, length, length)
+            write_fully(fd, batch.buffer[: batch.filled])
+        else:
+            for id_, view in batch.views():
+                small = self._compressor.compress(view)
+                stored = small if len(small) < len(view) else view
+                self._note(id_, len(stored), len(view))
+                write_fully(fd, stored)
         start_writing_back(fd, start, self._size - start)
+
+    def _note(self, id_: bytes, stored: int, length: int) -> None:
+        self._rows.append((id_, self._size, stored, length))
+        self._size += stored
 
 
 def publish_pack(packs: Path, written: Path, rows: npt.NDArray[Any]) -> str:

@@ -33,7 +33,16 @@ from inchdfs import (
 from inchdfs.errors import BadDatasetName, DatasetNotFound, FileChangedWhileRead, StoreUnusable
 from inchdfs.sources import InputFile
 from incoop.errors import BadCall
-from tests.chunk.samples import FASTCDC, RABIN, LengthPrefixed, checked, formatted_contents, length_prefixed, text
+from tests.chunk.samples import (
+    FASTCDC,
+    RABIN,
+    LengthPrefixed,
+    checked,
+    formatted_contents,
+    length_prefixed,
+    noise,
+    text,
+)
 
 
 def put_bytes(store: DatasetStore, name: str, content: bytes, **options):  # type: ignore[no-untyped-def]
@@ -301,6 +310,17 @@ def test_very_long_records_are_written_one_by_one(store: DatasetStore, monkeypat
     content = b"".join(bytes([65 + n]) * 20_000 + b"\n" for n in range(20))
     put_bytes(store, "long", content, settings=RABIN)
     assert cat(store, "long") == content
+
+
+@pytest.mark.parametrize("compress", [False, True], ids=["plain", "compressed"])
+@pytest.mark.parametrize("batch_bytes", [1, 100, 1000, 5000])
+def test_batches_of_any_size_are_written_in_order(
+    store: DatasetStore, monkeypatch: pytest.MonkeyPatch, compress: bool, batch_bytes: int
+) -> None:
+    monkeypatch.setattr("inchdfs.packs._BATCH_BYTES", batch_bytes)
+    content = text(1, 30_000) + b"z" * 9000 + b"\n" + noise(2, 30_000)
+    put_bytes(store, "data", content, settings=RABIN, compress=compress)
+    assert cat(store, "data") == content
 
 
 def test_a_pipe_is_stored_as_it_comes(tmp_path: Path, store: DatasetStore) -> None:
