@@ -53,12 +53,6 @@ class Leaf:
         values = Column.of([value for each in groups.values() for value in each])
         return cls(id_, _packed(Column.of(list(groups)), values, counts), counters)
 
-    def values(self) -> Iterator[tuple[Any, Any]]:
-        """Each key with its one value."""
-        keys, values, counts = self._unpacked()
-        assert counts is None
-        return zip(keys, values, strict=True)
-
     def groups(self) -> Iterator[tuple[Any, list[Any]]]:
         """Each key with its values."""
         keys, values, counts = self._unpacked()

@@ -85,15 +85,27 @@ def _sum_pieces(mapper: Mapper, pieces: Sequence[Piece], kept: Mapping[bytes, Le
                 return None
             leaf = Leaf.of_values(piece.id or b"", own, take_counts())
             result.mapped += 1
-            pairs: Iterable[tuple[Any, Any]] = own.items()
-        else:
-            pairs = leaf.values()
+            for key, value in own.items():
+                sums[key] = get(key, 0) + value
+        elif not _add_leaf(leaf, sums):
+            return None
         result.leaves.append(leaf)
         _add(result.counters, leaf.counters)
-        for key, value in pairs:
-            sums[key] = get(key, 0) + value
-    result.runs.add(Run.of_values(sums))
+    run = Run.of_values(sums)
+    if run.firsts is not None:
+        return None  # NaN as a key more than once, which only the general way adds up
+    result.runs.add(run)
     return result
+
+
+def _add_leaf(leaf: Leaf, sums: dict[Any, Any]) -> bool:
+    """Add a kept leaf's values to `sums`; False when one is not an integer, as in leaves of the general way."""
+    for key, values in leaf.groups():
+        for value in values:
+            if type(value) is not int:
+                return False
+            sums[key] = sums.get(key, 0) + value
+    return True
 
 
 def _sum_into(mapper: Mapper, pieces: Sequence[Piece], which: int, sums: dict[Any, Any]) -> bool:
@@ -101,9 +113,14 @@ def _sum_into(mapper: Mapper, pieces: Sequence[Piece], which: int, sums: dict[An
     get = sums.get
     number, record = -1, None
     try:
+        tried = False
         for number, record in enumerate(pieces[which].records()):  # noqa: B007 - named when the mapper fails
             for key, value in mapper(None, record):
                 sums[key] = get(key, 0) + value
+            if not tried and sums:  # soon, so that little is mapped in vain
+                tried = True
+                if not set(map(type, sums.values())) <= {int}:
+                    break
     except TypeError:
         take_counts()
         return False  # perhaps values that cannot be added to 0: the combiner itself shall say

@@ -104,7 +104,13 @@ class Mapped:
 
 def read_part(output: Output, part: int, reader: BlobReader) -> list[Pair]:
     """All pairs of one part."""
-    return [pair for block in output.blocks(part, reader) for pair in block.pairs(reader)]
+    return read_blocks(output.blocks(part, reader), reader)
+
+
+def read_blocks(blocks: Sequence[OutputBlock], reader: BlobReader) -> list[Pair]:
+    """The pairs of a part's blocks: a shard's by key, a mapped chunk's in input order."""
+    pairs = [pair for block in blocks for pair in block.pairs(reader)]
+    return ordered(pairs) if any(block.is_run for block in blocks) else pairs
 
 
 #: Pairs of an old and of a new output.

@@ -14,7 +14,7 @@ from contraction.keys import normal
 from contraction.parts import BlockLost
 from incoop.failures import ChangesLost
 from incoop.memo import BlobStore
-from incoop.output import Mapped, Output, OutputBlock, Pair, differing, ordered, portions, read_part
+from incoop.output import Mapped, Output, OutputBlock, Pair, differing, portions, read_blocks, read_part
 from incoop.report import RunReport
 from incoop.runs import BlobReader
 from incoop.save import save_parts
@@ -40,7 +40,9 @@ class Change:
 
 
 class Result:
-    """(key, value) pairs. Within a shard by key where keys compare, else by their bytes; the same for the same data."""
+    """(key, value) pairs, in the same order for the same data: within a shard by key where keys compare, else by their
+    bytes; those of a map-only job in input order.
+    """
 
     def __init__(
         self,
@@ -72,7 +74,7 @@ class Result:
 
     def __iter__(self) -> Iterator[Pair]:
         for part in range(len(self.output)):
-            yield from ordered(self._read(partial(self._pairs, part)))
+            yield from self._read(partial(self._pairs, part))
 
     def collect(self) -> list[Pair]:
         """All pairs, as a list."""
@@ -110,8 +112,7 @@ class Result:
         blocks = [self._read(partial(self._blocks, part)) for part in range(len(self.output))]
 
         def read(part: list[OutputBlock]) -> list[Pair]:
-            reader = BlobReader(worker.open())
-            return ordered([pair for block in part for pair in block.pairs(reader)])
+            return read_blocks(part, BlobReader(worker.open()))
 
         return self._spark.session.sparkContext.parallelize(blocks, max(1, len(blocks))).flatMap(read)
 

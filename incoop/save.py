@@ -16,7 +16,7 @@ from typing import Any
 
 from incoop.errors import IncoopError
 from incoop.memo import WorkerConfig
-from incoop.output import Output, OutputBlock, Pair, ordered
+from incoop.output import Output, OutputBlock, Pair, read_blocks
 from incoop.runs import BlobReader
 from incoop.spark import Spark
 
@@ -65,7 +65,7 @@ def write_lines(pairs: Iterable[Pair], path: Path) -> None:
 def _write_part(worker: WorkerConfig, item: tuple[list[OutputBlock], str]) -> None:
     blocks, path = item
     reader = BlobReader(worker.open())
-    write_lines(ordered([pair for block in blocks for pair in block.pairs(reader)]), Path(path))
+    write_lines(read_blocks(blocks, reader), Path(path))
 
 
 def save_parts(output: Output, folder: Path, worker: WorkerConfig, spark: Spark, reader: BlobReader) -> list[Path]:

@@ -40,20 +40,18 @@ def servers_below(folder: Path) -> list[int]:
 class Place:
     """Files to run on, and a store; opened when first asked for."""
 
-    chunks = CHUNKS
-
-    def __init__(self, base: Path, spark: SparkSession) -> None:
+    def __init__(self, base: Path, spark: SparkSession, chunks: inchdfs.ChunkSettings = CHUNKS) -> None:
         self.folder = Path(tempfile.mkdtemp(dir=base))
         self.input = self.folder / "input"
         self.store = self.folder / "store"
-        self.spark = spark
+        self.spark, self.chunks = spark, chunks
         self.input.mkdir()
         self._session: incoop.Session | None = None
 
     @property
     def session(self) -> incoop.Session:
         if self._session is None:
-            self._session = incoop.connect(self.store, spark=self.spark, chunks=CHUNKS)
+            self._session = incoop.connect(self.store, spark=self.spark, chunks=self.chunks)
         return self._session
 
     def close_session(self) -> None:
@@ -85,7 +83,7 @@ class Place:
     def scratch(self) -> Iterator[incoop.Session]:
         """A session on an empty store."""
         folder = tempfile.mkdtemp(dir=self.folder)
-        with incoop.connect(Path(folder) / "store", spark=self.spark, chunks=CHUNKS) as session:
+        with incoop.connect(Path(folder) / "store", spark=self.spark, chunks=self.chunks) as session:
             yield session
         shutil.rmtree(folder)
 
