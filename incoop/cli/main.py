@@ -73,9 +73,8 @@ def cli(verbose: int) -> None:
 def main() -> None:
     """Run the command line; turn incoop's errors into one sentence and an exit code."""
     try:
-        cli.main(standalone_mode=False)
-    except click.exceptions.Exit as stop:
-        sys.exit(stop.exit_code)
+        # Out of standalone mode click gives an exit code back, where a command ended with one.
+        sys.exit(cli.main(standalone_mode=False))
     except click.ClickException as wrong_call:
         wrong_call.show()
         sys.exit(wrong_call.exit_code)

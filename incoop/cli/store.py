@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,8 @@ from incoop.cli.options import Size, memo_option, report_option, show_report, st
 from incoop.cli.progress import human
 
 if TYPE_CHECKING:
+    from inchdfs.collect import Collected as CollectedDatasets
+    from inchdfs.collect import Verified as VerifiedDatasets
     from incoop.memo import Collected, Keep, StoreStats, Verified
 
 Progress = Callable[[str, int], None]
@@ -67,9 +69,9 @@ def gc(
     memo: str | None,
     report: str,
 ) -> None:
-    """Remove memoized results that no kept generation needs.
+    """Remove memoized results that no kept generation needs, and stored chunks that no dataset version does.
 
-    Results that a running session wrote, or may be reusing, are never removed.
+    What a running session wrote or may be reusing, and what a running put writes, is never removed.
 
     \b
     Examples:
@@ -82,21 +84,36 @@ def gc(
     keep = Keep(last, max_bytes, max_age, max_entries)
     with _ProgressLine() as progress:
         done = collect_all(store, memo=memo, keep=keep, dry_run=dry_run, progress=progress)
-    for part, collected in done.items():
-        click.echo(_collected_text(part, collected))
-    show_report(report if report == "json" else "none", {part: asdict(one) for part, one in done.items()}, "")
+    if done.memo is not None:
+        click.echo(_collected_text("memo", done.memo))
+    if done.datasets is not None:
+        click.echo(_collected_datasets_text(done.datasets, dry_run))
+    show_report(report if report == "json" else "none", asdict(done), "")
 
 
-def collect_all(
-    store_folder: Path, *, memo: str | None, keep: Keep, dry_run: bool, progress: Progress
-) -> dict[str, Collected]:
-    """Collect every part of a store folder: part name -> what was done. Other parts of the folder are added here."""
-    from incoop.memo import MemoStore, collect
+@dataclass(frozen=True, slots=True)
+class AllCollected:
+    """What was done in each part of a store folder; None for a part that it does not have."""
 
-    done = {}
-    with MemoStore.open(store_folder, memo, create=False, maintenance=True) as opened:
-        done["memo"] = collect(opened, keep, dry_run=dry_run, progress=progress)
-    return done
+    memo: Collected | None
+    datasets: CollectedDatasets | None
+
+
+def collect_all(store_folder: Path, *, memo: str | None, keep: Keep, dry_run: bool, progress: Progress) -> AllCollected:
+    """Collect the memo and the datasets of a store folder."""
+    import inchdfs
+    from incoop.memo import MemoStore, StoreMissing, collect
+
+    datasets = inchdfs.DatasetStore(store_folder)
+    has_datasets = datasets.folder.exists()
+    collected = None
+    try:
+        with MemoStore.open(store_folder, memo, create=False, maintenance=True) as opened:
+            collected = collect(opened, keep, dry_run=dry_run, progress=progress)
+    except StoreMissing:
+        if not has_datasets:  # a store of datasets alone has no memo
+            raise
+    return AllCollected(collected, inchdfs.collect(datasets, dry_run=dry_run) if has_datasets else None)
 
 
 @click.command()
@@ -129,24 +146,38 @@ def stats(store: Path, memo: str | None, report: str) -> None:
 @memo_option
 @report_option
 def verify(dry_run: bool, store: Path, memo: str | None, report: str) -> None:
-    """Re-read every entry and pack; report and drop what is missing or damaged.
+    """Re-read every entry, pack and stored chunk; report and drop what is missing or damaged.
 
-    What is dropped is computed again by the next run that needs it. The exit code is 1 when there was damage.
+    A dropped result is computed again by the next run that needs it; a dropped chunk is stored again by the next put
+    of its source. The exit code is 1 when there was damage.
 
     \b
     Examples:
       incoop verify --dry-run
       incoop verify --store /data/incoop-store
     """
-    from incoop.memo import MemoStore
+    import inchdfs
+    from incoop.memo import MemoStore, StoreMissing
     from incoop.memo import verify as check
 
-    with _ProgressLine() as progress, MemoStore.open(store, memo, create=False, maintenance=True) as opened:
-        found = check(opened, dry_run=dry_run, progress=progress)
-    click.echo(_verified_text(found))
-    show_report(report if report == "json" else "none", {**asdict(found), "clean": found.clean}, "")
-    if not found.clean:
-        sys.exit(1)
+    datasets = inchdfs.DatasetStore(store)
+    facts: dict[str, Any] = {"clean": True}
+    with _ProgressLine() as progress:
+        try:
+            with MemoStore.open(store, memo, create=False, maintenance=True) as opened:
+                found = check(opened, dry_run=dry_run, progress=progress)
+            click.echo(_verified_text(found))
+            facts = {**asdict(found), "clean": found.clean}
+        except StoreMissing:
+            if not datasets.folder.exists():  # a store of datasets alone has no memo
+                raise
+        if datasets.folder.exists():
+            stored = inchdfs.verify(datasets, lambda size: progress("bytes of datasets", size), drop=not dry_run)
+            click.echo(_verified_datasets_text(stored, dry_run))
+            facts |= {"datasets": asdict(stored), "clean": facts["clean"] and not stored.damage}
+    show_report(report if report == "json" else "none", facts, "")
+    if not facts["clean"]:
+        raise click.exceptions.Exit(1)
 
 
 class _ProgressLine:
@@ -180,6 +211,22 @@ def _collected_text(part: str, one: Collected) -> str:
             f"{one.entries_waiting:,} entries wait for them to end"
         )
     return "\n".join(lines)
+
+
+def _collected_datasets_text(done: CollectedDatasets, dry_run: bool) -> str:
+    verb = "would remove" if dry_run else "removed"
+    return (
+        f"datasets: {verb} {done.packs:,} packs and {done.temporary_files:,} leftovers, rewrite "
+        f"{done.rewritten_packs:,} half-empty packs ({human(done.bytes)})"
+    )
+
+
+def _verified_datasets_text(found: VerifiedDatasets, dry_run: bool) -> str:
+    checked = f"checked {found.chunks:,} chunks ({human(found.bytes)}) of {found.versions:,} dataset versions"
+    if not found.damage:
+        return f"{checked}: all good"
+    done = "would drop" if dry_run else "dropped"
+    return "\n".join([f"{checked}; {done} {found.damaged_chunks:,} damaged chunks:", *(f"  {d}" for d in found.damage)])
 
 
 def _stats_text(found: StoreStats) -> str:

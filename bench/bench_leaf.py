@@ -1,0 +1,82 @@
+"""How large leaves should be: first run, store size and updates for leaves of several sizes.
+
+    python -m bench.bench_leaf [--size 64M]
+
+Prints the table that docs/decisions/0001-leaf-size.md holds. All sizes run on the same data in one Spark session, in
+alternation; the results of the updates are compared with each other.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import shutil
+import statistics
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+
+import incoop
+from bench import data
+from bench.bench_engine import folder_size, timed, total, words
+from incoop.cli.options import Size
+
+LEAVES: tuple[int | None, ...] = (4 << 10, 8 << 10, 16 << 10, 32 << 10, 64 << 10, 256 << 10, None)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--size", default="64M")
+    parser.add_argument("--repeat", type=int, default=3)
+    given = parser.parse_args()
+    folder = Path(tempfile.mkdtemp(prefix="incoop-bench-"))
+    try:
+        measure(folder, Size().convert(given.size, None, None), given.repeat)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def measure(folder: Path, size: int, repeat: int) -> None:
+    text = folder / "text.txt"
+    data.write_text(text, size)
+    base = text.read_bytes()
+    first: dict[int | None, list[float]] = {leaf: [] for leaf in LEAVES}
+    one: dict[int | None, list[float]] = {leaf: [] for leaf in LEAVES}
+    scattered: dict[int | None, list[float]] = {leaf: [] for leaf in LEAVES}
+    stored: dict[int | None, float] = {}
+    job = incoop.Job("count words", mapper=words, combiner=total, reducer=total)
+    with incoop.connect(folder / "start") as session:
+        session.warm_up()
+        for attempt in range(repeat):
+            answers = []
+            for leaf in LEAVES:
+                cut = dataclasses.replace(job, leaf=leaf)
+                store = folder / f"store-{leaf}"
+                text.write_bytes(base)
+                with incoop.connect(store, spark=session.spark) as inc:
+                    seconds, result = timed(lambda inc=inc, cut=cut: inc.run(cut, str(text)))
+                    first[leaf].append(seconds)
+                    stored[leaf] = folder_size(store) / len(base)
+                    text.write_bytes(data.insert_record(base, attempt))
+                    one[leaf].append(timed(lambda inc=inc, cut=cut: inc.run(cut, str(text)))[0])
+                    text.write_bytes(data.change_every(base, 64 << 10, attempt))
+                    seconds, result = timed(lambda inc=inc, cut=cut: inc.run(cut, str(text)))
+                    scattered[leaf].append(seconds)
+                    answers.append(result.as_dict())
+                shutil.rmtree(store)
+            assert all(answer == answers[0] for answer in answers)
+    print(f"{len(base) / 1e6:.0f} MB of text; median seconds of {repeat}")
+    print("| leaf | first run | store / input | one record inserted | one record in every 64 KiB |")
+    print("|---|---|---|---|---|")
+    for leaf in LEAVES:
+        name = "the chunk" if leaf is None else f"{leaf >> 10} KiB"
+        cells = (_median(first[leaf]), f"{stored[leaf]:.2f}", _median(one[leaf]), _median(scattered[leaf]))
+        print(f"| {name} | {' | '.join(cells)} |")
+
+
+def _median(values: Iterable[float]) -> str:
+    return f"{statistics.median(values):.2f}"
+
+
+if __name__ == "__main__":
+    main()
