@@ -6,7 +6,8 @@ parallel.py, resync.py          the same cuts, in several processes (or Spark ta
 chunking.py                     the cheapest of those for one file
 manifest.py                     the ordered chunks of one version of an input
 index.py                        inputs by reference: the user's files, where they are
-packs.py, store.py, ingest.py   inputs kept in the store: deduplicated, versioned
+packs.py, pack_writer.py        chunk bytes on disk
+store.py, ingest.py             inputs kept in the store: deduplicated, versioned
 dataset.py, compare.py, collect.py read, compare, clean up and check what is kept
 """
 

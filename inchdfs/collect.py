@@ -13,7 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from inchdfs.errors import StoreDamaged
-from inchdfs.packs import Location, PackIndex, PackWriter, read_chunk, sortable
+from inchdfs.pack_writer import PackWriter
+from inchdfs.packs import Location, PackIndex, read_chunk, sortable
 from inchdfs.store import DatasetStore, all_manifests
 
 #: A pack is written anew without its dead chunks when less than this share of it is alive: each byte is copied at

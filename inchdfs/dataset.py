@@ -24,13 +24,15 @@ class Dataset:
 
     Example:
         >>> import tempfile, pathlib, inchdfs
-        >>> folder = pathlib.Path(tempfile.mkdtemp())
+        >>> temporary = tempfile.TemporaryDirectory()
+        >>> folder = pathlib.Path(temporary.name)
         >>> _ = (folder / "log.txt").write_text("first\\nsecond\\n")
         >>> store = inchdfs.DatasetStore(folder / "store")
         >>> inchdfs.put(store, inchdfs.expand(folder / "log.txt"), "logs").version
         VersionName(name='logs', version=1)
         >>> list(inchdfs.Dataset(store, "logs").records())
         ['first', 'second']
+        >>> temporary.cleanup()
     """
 
     def __init__(self, store: DatasetStore, name: str, records: RecordFormat | None = None) -> None:

@@ -26,7 +26,8 @@ from inchdfs.chunking import chunk_file
 from inchdfs.errors import StoreDamaged, StoreTooNew
 from inchdfs.ingest import Sink, take_file
 from inchdfs.manifest import FileEntry, Manifest, Stamp, tag_of
-from inchdfs.packs import Location, PackIndex, PackWriter, using_store, write_atomically
+from inchdfs.pack_writer import PackWriter
+from inchdfs.packs import Location, PackIndex, using_store, write_atomically
 from inchdfs.parallel import SegmentRunner
 from inchdfs.records import Lines, RecordFormat
 from inchdfs.settings import ChunkSettings

@@ -20,7 +20,8 @@ from inchdfs.chunk_table import Chunk, Rows, rows_of
 from inchdfs.chunking import chunks_and_bytes
 from inchdfs.errors import FileChangedWhileRead
 from inchdfs.manifest import FileEntry, Manifest, records_of, tag_of
-from inchdfs.packs import PackIndex, PackWriter, read_chunk
+from inchdfs.pack_writer import PackWriter
+from inchdfs.packs import PackIndex, read_chunk
 from inchdfs.records import Lines, RecordFormat
 from inchdfs.settings import ChunkSettings
 from inchdfs.sources import InputFile, open_content, readable, total_size, unchanging

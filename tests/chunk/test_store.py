@@ -305,8 +305,8 @@ def test_a_put_with_segments_in_processes_stores_what_was_found(
 
 
 def test_very_long_records_are_written_one_by_one(store: DatasetStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("inchdfs.packs._LARGE_BATCH", 10_000)
-    monkeypatch.setattr("inchdfs.packs._BATCH_BYTES", 5_000)
+    monkeypatch.setattr("inchdfs.pack_writer._LARGE_BATCH", 10_000)
+    monkeypatch.setattr("inchdfs.pack_writer._BATCH_BYTES", 5_000)
     content = b"".join(bytes([65 + n]) * 20_000 + b"\n" for n in range(20))
     put_bytes(store, "long", content, settings=RABIN)
     assert cat(store, "long") == content
@@ -317,7 +317,7 @@ def test_very_long_records_are_written_one_by_one(store: DatasetStore, monkeypat
 def test_batches_of_any_size_are_written_in_order(
     store: DatasetStore, monkeypatch: pytest.MonkeyPatch, compress: bool, batch_bytes: int
 ) -> None:
-    monkeypatch.setattr("inchdfs.packs._BATCH_BYTES", batch_bytes)
+    monkeypatch.setattr("inchdfs.pack_writer._BATCH_BYTES", batch_bytes)
     content = text(1, 30_000) + b"z" * 9000 + b"\n" + noise(2, 30_000)
     put_bytes(store, "data", content, settings=RABIN, compress=compress)
     assert cat(store, "data") == content
