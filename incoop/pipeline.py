@@ -94,6 +94,8 @@ class JobRun:
     #: What each chunk's mapper counted, by run id; and what all reducers did.
     _counters: dict[bytes, dict[str, int]] = field(default_factory=dict)
     _reduce_counters: dict[str, int] = field(default_factory=dict)
+    #: The print of a combiner that emits other keys, with one it was given and one it emitted.
+    _refused: list[str] | None = None
 
     def __post_init__(self) -> None:
         self.report = RunReport(self.job.name)
@@ -111,6 +113,7 @@ class JobRun:
                     self.inputs.recover(lost)
                 self._again(f"a stored result is damaged and is computed again ({lost})")
             except CombinerChangesKeys as changes:
+                self._refused = [identify(self.job).combine.hex(), changes.given, changes.emitted]
                 self.job = replace(self.job, combiner=None)
                 self._again(f"running without the combiner: {changes}")
 
@@ -146,6 +149,9 @@ class JobRun:
 
     def _stages(self, identity: Identity, chunked: ChunkedInput) -> Outcome:
         before = self._last_record()
+        refused = before.facts.get("refused") if before is not None else None
+        if refused and self.job.combiner is not None and refused[0] == identity.combine.hex():
+            raise CombinerChangesKeys(*refused[1:])  # known from an earlier run
         comparable = before is not None and not self.lost and before.facts["tree"] == identity.tree
         old = before if comparable else None
         ids = run_ids(identity.map, chunked.mapper_of, chunked.rows["id"])
@@ -454,6 +460,7 @@ class JobRun:
             "shards": self.job.shard_count,
             "output": [output.pack.hex(), output.digest.hex(), output.offset, output.length] if output else None,
             "root": root.hex(),
+            "refused": self._refused,
             "map_counters": {id_.hex(): counts for id_, counts in self._counters.items()},
             "reduce_counters": self._reduce_counters,
         }

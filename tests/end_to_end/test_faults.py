@@ -33,7 +33,7 @@ def is_right(result: incoop.Result, job: incoop.Job, files: Files) -> bool:
     return as_set(result.collect()) == as_set(by_hand(job, files))
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(3))
 @KINDS
 def test_damaged_packs_between_runs_are_computed_again(job: incoop.Job, seed: int, place: Place) -> None:
     rng = random.Random(seed)
@@ -142,7 +142,7 @@ def test_a_killed_server_before_after_and_between_runs_costs_no_result(job: inco
     assert is_right(place.run(job), job, version)
 
 
-@pytest.mark.parametrize("delay", [0.02, 0.15, 0.3, 0.5])
+@pytest.mark.parametrize("delay", [0.02, 0.15, 0.4])
 def test_a_server_killed_during_a_run_costs_no_result(delay: float, place: Place) -> None:
     version: Files = {"input.txt": LINES}
     place.write(version)

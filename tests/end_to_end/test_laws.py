@@ -69,14 +69,14 @@ def check_history(
 
 @pytest.mark.parametrize("job", JOBS, ids=lambda job: job.name)
 def test_every_run_equals_a_run_from_scratch(job: incoop.Job, base: Path, spark: SparkSession) -> None:
-    check_history(job, random_history(job.name), base, spark)
+    check_history(job, random_history(job.name, edits=3), base, spark)
 
 
-LEAVES = ("word count", "sums of floats", "lists in order", "odd keys", "not a number", "averages", "odd values")
+LEAVES = ("word count", "sums of floats", "lists in order", "odd keys", "not a number", "averages")
 
 
 @pytest.mark.parametrize(
-    "job", [job for job in [*JOBS, *COUNTING] if job.name in LEAVES or job in COUNTING], ids=lambda job: job.name
+    "job", [job for job in [*JOBS, *COUNTING] if job.name in LEAVES or job in COUNTING[1:]], ids=lambda job: job.name
 )
 def test_chunks_of_several_leaves_equal_those_from_scratch(job: incoop.Job, base: Path, spark: SparkSession) -> None:
     rng = random.Random(job.name)
@@ -110,7 +110,7 @@ def test_the_pairs_of_a_map_only_job_stay_in_input_order(place: Place) -> None:
     assert as_set(lines.flatMap(lambda line: words(None, line)).collect()) == as_set(expected)
 
 
-@settings(laws, max_examples=8)
+@settings(laws, max_examples=6)
 @given(job=st.sampled_from(JOBS), versions=histories())
 def test_every_run_of_a_short_history_equals_a_run_from_scratch(
     job: incoop.Job, versions: list[Files], base: Path, spark: SparkSession
