@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
@@ -26,7 +26,7 @@ from incoop.memo.checksum import block_hash, verify_block
 
 #: Keys of a block, roughly: a changed key rewrites a block, so small; a block costs 40 bytes and some microseconds,
 #: so not too small.
-KEYS_PER_BLOCK = 512
+KEYS_PER_BLOCK = 2048
 
 #: "The pack that this header itself is in": a pack's name is known only when it is written.
 OWN_PACK = bytes(16)
@@ -153,6 +153,7 @@ class Part:
     rows: Rows
     shard_bits: int
     reader: Reader
+    _near: dict[int, Run] = field(default_factory=dict)
 
     @classmethod
     def load(cls, row: Any, shard_bits: int, reader: Reader) -> Part:
@@ -180,15 +181,17 @@ class Part:
 
     def blocks(self, numbers: Sequence[int]) -> Run:
         """Several blocks, in ascending order, as one run."""
-        return join([self.block(number) for number in numbers])
+        return join([self._near[number] if number in self._near else self.block(number) for number in numbers])
 
     def whole(self) -> Run:
         """Every block."""
         return self.blocks(range(1 << self.bits))
 
     def around(self, hashes: Hashes) -> Run:
-        """The blocks that could hold any of these hashes."""
-        return self.blocks(np.unique(block_numbers(hashes, self.shard_bits, self.bits)).tolist())
+        """The blocks that could hold any of these hashes; kept, since an update looks at them more than once."""
+        numbers = np.unique(block_numbers(hashes, self.shard_bits, self.bits)).tolist()
+        self._near |= {number: self.block(number) for number in numbers if number not in self._near}
+        return self.blocks(numbers)
 
 
 def join(runs: Sequence[Run]) -> Run:
@@ -222,19 +225,17 @@ def rewrite_part(old: Part, changed: Hashes, fresh: Run, pack: PackBuilder) -> t
     """
     from contraction.update import without
 
-    numbers = np.unique(block_numbers(changed, old.shard_bits, old.bits))
-    rows = old.rows.copy()
-    own = len(old.packs)
-    keys = old.keys
-    fresh_numbers = block_numbers(fresh.hashes, old.shard_bits, old.bits)
-    for number in numbers.tolist():  # step (1)
-        before = old.block(number)
-        low, high = np.searchsorted(fresh_numbers, [number, number + 1]).tolist()
-        after = merge([without(before, changed), fresh.slice(low, high)])[0]
-        keys += len(after) - len(before)
-        rows[number] = _write_block(after, own, pack)
+    numbers = np.unique(block_numbers(changed, old.shard_bits, old.bits)).tolist()
+    before = old.blocks(numbers)  # step (1)
+    after = merge([without(before, changed), fresh])[0]
+    keys = old.keys + len(after) - len(before)
     if bits_for(keys) != old.bits:  # step (2)
         return write_part(merge([without(old.whole(), changed), fresh])[0], old.shard_bits, pack), []
+    rows = old.rows.copy()
+    places = block_numbers(after.hashes, old.shard_bits, old.bits)
+    lows, highs = (np.searchsorted(places, numbers, side=side).tolist() for side in ("left", "right"))
+    for number, low, high in zip(numbers, lows, highs, strict=True):
+        rows[number] = _write_block(after.slice(low, high), len(old.packs), pack)
     packs, rows["pack"] = _used_packs([*old.packs, OWN_PACK], rows)
     row = write_part_header(old.bits, keys, packs, rows, pack)
     return row, [each for each in packs if each != OWN_PACK]

@@ -20,7 +20,7 @@ DEFAULT_SHARDS = 16
 _MOST_SHARDS = 4096
 
 #: docs/decisions/0001-leaf-size.md has the measurements.
-DEFAULT_LEAF = 16 << 10
+DEFAULT_LEAF: int | None = None
 _LEAVES = (1 << 10, 1 << 20)
 
 
