@@ -90,7 +90,7 @@ def kill_often(place: Place, rounds: int, seed: int) -> None:
     version: Files = {"input.txt": LINES}
     for number in range(rounds):
         with looper(place, seed + number):
-            if number % 2:
+            if number % 2 == 0:
                 # The same jobs on the same store from here, at the same time.
                 place.write(version)
                 for job in JOBS:
@@ -106,7 +106,7 @@ def kill_often(place: Place, rounds: int, seed: int) -> None:
 
 
 def test_a_killed_process_leaves_nothing_wrong(place: Place) -> None:
-    kill_often(place, rounds=2, seed=0)
+    kill_often(place, rounds=1, seed=0)
 
 
 @pytest.mark.long
