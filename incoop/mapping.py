@@ -139,6 +139,8 @@ def _group_pieces(mapper: Mapper, pieces: Sequence[Piece], combiner: Combiner, k
     for number, piece in enumerate(pieces):
         leaf = kept.get(piece.id) if piece.id is not None else None
         portions: Iterable[tuple[Iterable[tuple[Any, list[Any]]], int]]
+        if leaf is not None and not leaf.grouped:
+            leaf = None  # it was added up, which a chunk with other values than integers is not
         if leaf is not None:
             portions = [(leaf.groups(), 0)]
             _add(result.counters, leaf.counters)

@@ -34,7 +34,7 @@ class Size(click.ParamType[int]):
         number, unit = (text[:-1], text[-1]) if text[-1:] in ("k", "m", "g") else (text, "")
         try:
             return int(float(number) * _SIZE_UNITS[unit])
-        except ValueError:
+        except (ValueError, OverflowError):
             self.fail(f"{value!r} is not a size; write 65536, 64K or 1.5M", param, ctx)
 
 
@@ -129,5 +129,15 @@ def record_format(options: Mapping[str, Any]) -> inchdfs.RecordFormat | None:
     if kind == "fixed":
         return inchdfs.FixedLength(int(length or 0))
     if kind == "delimited":
-        return inchdfs.Delimited(str(delimiter).encode().decode("unicode_escape").encode("latin-1"))
+        return inchdfs.Delimited(_unescaped(str(delimiter)))
     return {None: None, "lines": inchdfs.Lines(), "csv": inchdfs.Csv(), "whole": inchdfs.WholeFile()}[kind]
+
+
+def _unescaped(text: str) -> bytes:
+    r"""The bytes that a delimiter stands for, as in '\n', '\x00' or '--'."""
+    try:
+        return text.encode().decode("unicode_escape").encode("latin-1")
+    except UnicodeError as error:
+        raise BadCall(
+            f"--delimiter {text!r} is not understood ({error}); escapes are as in Python, \\n or \\x00."
+        ) from None
