@@ -43,15 +43,25 @@ class Leaf:
 
     @classmethod
     def of_values(cls, id_: bytes, single: dict[Any, Any], counters: dict[str, int]) -> Leaf:
-        """A leaf whose keys have one value each."""
+        """A leaf whose values were added up: each key has one, an integer."""
         return cls(id_, _packed(Column.of(list(single)), Column.of(list(single.values())), None), counters)
 
     @classmethod
     def of_groups(cls, id_: bytes, groups: dict[Any, list[Any]], counters: dict[str, int]) -> Leaf:
-        """A leaf whose keys have any number of values."""
+        """A leaf whose values went through the combiner, if there is one: a key may have several."""
         counts = [len(values) for values in groups.values()]
         values = Column.of([value for each in groups.values() for value in each])
         return cls(id_, _packed(Column.of(list(groups)), values, counts), counters)
+
+    @property
+    def summed(self) -> bool:
+        """Whether its values were added up on the way, rather than given to the combiner."""
+        return self.columns[0] == 0
+
+    def values(self) -> Iterator[tuple[Any, Any]]:
+        """Each key with its one value."""
+        keys, values, _ = self._unpacked()
+        return zip(keys, values, strict=True)
 
     def groups(self) -> Iterator[tuple[Any, list[Any]]]:
         """Each key with its values."""

@@ -73,24 +73,23 @@ def _sum_pieces(mapper: Mapper, pieces: Sequence[Piece], kept: Mapping[bytes, Le
     sums: dict[Any, Any] = {}
     get = sums.get
     for number, piece in enumerate(pieces):
-        leaf = kept.get(piece.id) if piece.id is not None else None
+        leaf = _kept(piece, kept, summed=True)
+        own: dict[Any, Any] | None = None
         if leaf is None:
             if len(pieces) == 1:  # nothing to keep by leaf: add to the chunk's sums at once
                 if not _sum_into(mapper, pieces, number, sums):
                     return None
                 _add(result.counters, take_counts())
                 break
-            own: dict[Any, Any] = {}
+            own = {}
             if not _sum_into(mapper, pieces, number, own):
                 return None
             leaf = Leaf.of_values(piece.id or b"", own, take_counts())
             result.mapped += 1
-            for key, value in own.items():
-                sums[key] = get(key, 0) + value
-        elif not _add_leaf(leaf, sums):
-            return None
         result.leaves.append(leaf)
         _add(result.counters, leaf.counters)
+        for key, value in own.items() if own is not None else leaf.values():
+            sums[key] = get(key, 0) + value
     run = Run.of_values(sums)
     if run.firsts is not None:
         return None  # NaN as a key more than once, which only the general way adds up
@@ -98,14 +97,10 @@ def _sum_pieces(mapper: Mapper, pieces: Sequence[Piece], kept: Mapping[bytes, Le
     return result
 
 
-def _add_leaf(leaf: Leaf, sums: dict[Any, Any]) -> bool:
-    """Add a kept leaf's values to `sums`; False when one is not an integer, as in leaves of the general way."""
-    for key, values in leaf.groups():
-        for value in values:
-            if type(value) is not int:
-                return False
-            sums[key] = sums.get(key, 0) + value
-    return True
+def _kept(piece: Piece, kept: Mapping[bytes, Leaf], summed: bool) -> Leaf | None:
+    """The kept result of a piece. One that was made the other way is none: True added up is 1, and combined is True."""
+    leaf = kept.get(piece.id) if piece.id is not None else None
+    return leaf if leaf is not None and leaf.summed == summed else None
 
 
 def _sum_into(mapper: Mapper, pieces: Sequence[Piece], which: int, sums: dict[Any, Any]) -> bool:
@@ -137,10 +132,8 @@ def _group_pieces(mapper: Mapper, pieces: Sequence[Piece], combiner: Combiner, k
     groups: Groups = {}
     pending = 0
     for number, piece in enumerate(pieces):
-        leaf = kept.get(piece.id) if piece.id is not None else None
+        leaf = _kept(piece, kept, summed=False)
         portions: Iterable[tuple[Iterable[tuple[Any, list[Any]]], int]]
-        if leaf is not None and not leaf.grouped:
-            leaf = None  # it was added up, which a chunk with other values than integers is not
         if leaf is not None:
             portions = [(leaf.groups(), 0)]
             _add(result.counters, leaf.counters)
