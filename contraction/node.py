@@ -5,6 +5,7 @@ Contract: the part equals the one that combining all children from scratch gives
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from typing import Any
@@ -18,6 +19,14 @@ from contraction.run import Run
 from contraction.update import changed_hashes, rows_with
 
 _NOTHING = np.empty(0, np.uint64)
+
+#: Updating a key costs about three times what combining it from scratch does: more changed keys than this share of the
+#: old node's, and the node is combined from scratch. bench/bench_engine.py, "10 % of the chunks replaced".
+_MANY_KEYS = 1 / 3
+
+#: Finding a child's changed keys costs reading two runs: with more new children than this share, it is not tried.
+#: bench/bench_engine.py, "one record in every 64 KiB changed".
+_MOST_CHILDREN = 1 / 2
 
 #: Lists of up to this many children are aligned even where most of them are equal.
 _FEW = 64
@@ -65,21 +74,25 @@ class ShardContraction:
     def contract(self, task: NodeTask) -> None:
         """Compute one node's part; its children are stored or were contracted before.
 
-        (1) Without a predecessor all children are combined.
-        (2) Else the changed keys of the children that differ are found;
+        (1) Without a predecessor, or where most children are new, all children are combined.
+        (2) Else the changed keys of the children that differ are found (many of them: combine all, too);
         (3) only those are combined again, from all children;
         (4) those that come out as they were are dropped: when none is left, the climb ends here.
         """
         if task.old_id is None or not self.rows.keys() >= {task.old_id, *task.old_children}:
-            whole = self.combiner.combine([self._part(child).whole() for child in task.children])  # step (1)
-            self.rows[task.id], self.refs[task.id] = as_row(write_part(whole, self.shard_bits, self.pack)), b""
-            self.executed += 1
+            self._combine_all(task)  # step (1)
+            return
+        if self._mostly_new(task):
+            self._combine_all(task)
             return
         changed = self.changed_below(task)  # step (2)
         if not len(changed):
             self._take_over(task, _NOTHING)
             return
         old = self._part(task.old_id)
+        if len(changed) > old.keys * _MANY_KEYS:
+            self._combine_all(task)
+            return
         fresh = self.combiner.combine([select(self._part(child), changed) for child in task.children])  # step (3)
         really = changed_hashes(select(old, changed), fresh)  # step (4)
         self.executed += 1
@@ -90,6 +103,22 @@ class ShardContraction:
         row, packs = rewrite_part(old, really, kept, self.pack)
         self.rows[task.id], self.refs[task.id] = as_row(row), b"".join(packs)
         self._changes[task.old_id, task.id] = really
+
+    def _combine_all(self, task: NodeTask) -> None:
+        """Combine all children from scratch; compare with the predecessor, if there is one."""
+        whole = self.combiner.combine([self._part(child).whole() for child in task.children])
+        self.executed += 1
+        self.rows[task.id], self.refs[task.id] = as_row(write_part(whole, self.shard_bits, self.pack)), b""
+        if task.old_id in self.rows and self.rows[task.old_id]["content"] == self.rows[task.id]["content"]:
+            self._take_over(task, _NOTHING)
+
+    def _mostly_new(self, task: NodeTask) -> bool:
+        """Whether finding what changed in the children would cost more than combining them."""
+        new = sum(
+            self.rows[come]["content"] != self.rows[gone]["content"] if gone is not None else True
+            for gone, come in _pairs(task)
+        )
+        return bool(new > len(task.children) * _MOST_CHILDREN)
 
     def changes(self, old: bytes, new: bytes) -> Hashes:
         """Hashes of the keys in which two runs differ."""
@@ -121,6 +150,12 @@ class ShardContraction:
         if run not in self._parts:
             self._parts[run] = Part.load(self.rows[run], self.shard_bits, PendingReader(self.reader, self.pack))
         return self._parts[run]
+
+
+def _pairs(task: NodeTask) -> Iterator[tuple[bytes | None, bytes]]:
+    """Each child that is new, with the one whose place it takes."""
+    for gone, come in replaced(task.old_children, task.children):
+        yield from zip((*gone, *([None] * len(come)))[: len(come)], come, strict=True)
 
 
 def replaced(old: tuple[bytes, ...], new: tuple[bytes, ...]) -> list[tuple[tuple[bytes, ...], tuple[bytes, ...]]]:

@@ -9,6 +9,7 @@ import mmap
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, repeat
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,9 @@ _PENDING_PAIRS = 1_000_000
 
 #: Pairs up to which a leaf's result is kept: one that is larger costs more to keep than to map.
 _KEPT_PAIRS = 100_000
+
+#: Records after which it is looked whether values are integers.
+_TRIED = 16
 
 Groups = dict[Any, list[Any]]
 
@@ -72,17 +76,17 @@ def _sum_pieces(mapper: Mapper, pieces: Sequence[Piece], kept: Mapping[bytes, Le
     result = Mapped(PartialRuns(), [], 0, {})
     sums: dict[Any, Any] = {}
     get = sums.get
-    for number, piece in enumerate(pieces):
+    for piece in pieces:
         leaf = _kept(piece, kept, summed=True)
         own: dict[Any, Any] | None = None
         if leaf is None:
             if len(pieces) == 1:  # nothing to keep by leaf: add to the chunk's sums at once
-                if not _sum_into(mapper, pieces, number, sums):
+                if not _sum_into(mapper, piece.records(), sums):
                     return None
                 _add(result.counters, take_counts())
                 break
             own = {}
-            if not _sum_into(mapper, pieces, number, own):
+            if not _sum_into(mapper, piece.records(), own):
                 return None
             leaf = Leaf.of_values(piece.id or b"", own, take_counts())
             result.mapped += 1
@@ -103,28 +107,23 @@ def _kept(piece: Piece, kept: Mapping[bytes, Leaf], summed: bool) -> Leaf | None
     return leaf if leaf is not None and leaf.summed == summed else None
 
 
-def _sum_into(mapper: Mapper, pieces: Sequence[Piece], which: int, sums: dict[Any, Any]) -> bool:
-    """Add a piece's values to `sums`; False when one is not an integer."""
+def _sum_into(mapper: Mapper, records: Sequence[Any], sums: dict[Any, Any]) -> bool:
+    """Add the values of some records to `sums`; False when one is not an integer, or a call fails.
+
+    The general way then runs, and says which record it was. A few records first, so that little is mapped in vain.
+    """
     get = sums.get
-    number, record = -1, None
     try:
-        tried = False
-        for number, record in enumerate(pieces[which].records()):  # noqa: B007 - named when the mapper fails
-            for key, value in mapper(None, record):
+        for some in (records[:_TRIED], records[_TRIED:]):
+            for key, value in chain.from_iterable(map(mapper, repeat(None), some)):
                 sums[key] = get(key, 0) + value
-            if not tried and sums:  # soon, so that little is mapped in vain
-                tried = True
-                if not set(map(type, sums.values())) <= {int}:
-                    break
-    except TypeError:
+            if not set(map(type, sums.values())) <= {int}:
+                take_counts()  # what this attempt counted is counted again
+                return False
+    except Exception:
         take_counts()
-        return False  # perhaps values that cannot be added to 0: the combiner itself shall say
-    except Exception as error:
-        raise UserError(_records_before(pieces, which) + number, record) from error
-    if set(map(type, sums.values())) <= {int}:
-        return True
-    take_counts()  # what this attempt counted is counted again
-    return False
+        return False
+    return True
 
 
 def _group_pieces(mapper: Mapper, pieces: Sequence[Piece], combiner: Combiner, kept: Mapping[bytes, Leaf]) -> Mapped:
