@@ -1,11 +1,9 @@
-"""One Spark session for all tests, real stores in folders that go away; no process may be left behind."""
+"""Real stores in folders that go away; no process may be left behind."""
 
 from __future__ import annotations
 
 import contextlib
-import os
 import shutil
-import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -18,32 +16,6 @@ from .places import Place, servers_below
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-REPOSITORY = Path(__file__).parents[2]
-
-
-@pytest.fixture(scope="session")
-def spark() -> Iterator[SparkSession]:
-    from pyspark.sql import SparkSession
-
-    with pytest.MonkeyPatch.context() as patch:
-        # Workers must run this Python, and find the jobs of these tests.
-        patch.setenv("PYSPARK_PYTHON", sys.executable)
-        patch.setenv("PYTHONPATH", os.pathsep.join([str(REPOSITORY), os.environ.get("PYTHONPATH", "")]).rstrip(":"))
-        patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
-        session = (
-            SparkSession.builder.master("local[2]")
-            .appName("incoop tests")
-            .config("spark.ui.enabled", "false")
-            .config("spark.ui.showConsoleProgress", "false")
-            .config("spark.default.parallelism", "2")
-            .config("spark.sql.shuffle.partitions", "2")
-            .config("spark.driver.memory", "1g")
-            .getOrCreate()
-        )
-        session.sparkContext.setLogLevel("OFF")
-        yield session
-        session.stop()
 
 
 @pytest.fixture(scope="session")
