@@ -16,7 +16,7 @@ import pytest
 
 from incoop.memo import MemoStore, collect, verify
 
-from .conftest import REPOSITORY
+from ..conftest import REPOSITORY
 from .histories import Files, as_set, by_hand, edited
 from .looper import JOBS, LINES
 from .places import Place
