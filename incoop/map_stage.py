@@ -110,25 +110,27 @@ def map_group(spec: MapSpec, group: Sequence[ChunkTask]) -> list[MapDone | MapFa
         pending.clear()
         pack = PackBuilder()
 
+    failure: MapFailed | IncoopError | None = None
     for task in group:
         started, size = time.perf_counter(), pack.size
         take_counts()
         try:
             check = spec.check_combiner and task is group[0]
             header, counters = _map_and_write(spec, task, BlobReader(blobs), pack, check)
+            pending.append((task.id, header, pack.size - size, time.perf_counter() - started, counters))
+            if pack.size >= _PACK_BYTES:
+                flush()
         except UserError as failed:
-            flush()
-            results.append(_failure(spec, task, failed))
-            return results
+            failure = _failure(spec, task, failed)
+            break
         except IncoopError as error:
-            flush()
-            results.append(error)
-            return results
-        pending.append((task.id, header, pack.size - size, time.perf_counter() - started, counters))
-        if pack.size >= _PACK_BYTES:
-            flush()
-    flush()
-    return results
+            failure = error
+            break
+    try:
+        flush()
+    except IncoopError as error:
+        failure = failure or error
+    return [*results, failure] if failure is not None else results
 
 
 def _map_and_write(

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import random
 import shutil
+import subprocess
+import tempfile
 import threading
 import time
 from pathlib import Path
@@ -12,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+import inchdfs
 import incoop
 from incoop.failures import ChangesLost, ResultLost
 from incoop.memo import MemoStore, collect
@@ -264,3 +268,26 @@ def test_any_job_survives_any_damage(seed: int, base: Path, spark: SparkSession)
             if rng.random() < 0.2:
                 place.forget_entries(0.5, rng)
             assert is_right(result, job, version)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="a file system of its own needs root")
+def test_a_full_disk_fails_the_run_cleanly_and_the_store_stays_usable(base: Path, spark: SparkSession) -> None:
+    mount = Path(tempfile.mkdtemp(dir=base))
+    made = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=3m", "tmpfs", str(mount)], capture_output=True)
+    if made.returncode:
+        pytest.skip("no file system can be mounted here")
+    try:
+        text = base / "much.txt"
+        text.write_text(
+            "".join(f"line {number} of many, with a word of its own {number:x}\n" for number in range(60_000))
+        )
+        job = incoop.Job("full disk", words, total, total)
+        with incoop.connect(mount / "store", spark=spark, chunks=inchdfs.ChunkSettings(average=1 << 16)) as session:
+            with pytest.raises(incoop.IncoopError, match="cannot write a pack"):
+                session.run(job, str(text))
+            subprocess.run(["mount", "-o", "remount,size=200m", str(mount)], check=True)
+            result = session.run(job, str(text))
+        assert result.report.keys_total > 60_000
+        assert not list((mount / "store" / "memo" / "packs" / "tmp").glob("*"))
+    finally:
+        subprocess.run(["umount", str(mount)], check=True)
