@@ -106,7 +106,7 @@ def _global_value(fn: FunctionType, name: str) -> Any:
 
 
 def _builtins(fn: FunctionType) -> dict[str, Any]:
-    return fn.__builtins__  # type: ignore[attr-defined, no-any-return]
+    return fn.__builtins__
 
 
 def _global_token(walk: Walk, node: Node, fn: FunctionType, name: str, attributes: tuple[str, ...]) -> Token | Node:
