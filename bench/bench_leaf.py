@@ -25,7 +25,7 @@ from incoop.cli.options import Size
 
 
 def costly_words(_: Any, line: str) -> Iterator[tuple[str, int]]:
-    """A mapper that spends about ten times as long on a word as splitting does, as parsers of logs and JSON do."""
+    """A mapper that spends several times as long on a word as splitting does, as parsers of logs and JSON do."""
     for word in line.split():
         digest = hashlib.pbkdf2_hmac("md5", word.encode(), b"salt", 1)
         yield word if digest else "", 1

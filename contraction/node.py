@@ -21,11 +21,11 @@ from contraction.update import changed_hashes, rows_with
 _NOTHING = np.empty(0, np.uint64)
 
 #: Updating a key costs about three times what combining it from scratch does: more changed keys than this share of the
-#: old node's, and the node is combined from scratch. bench/bench_engine.py, "10 % of the chunks replaced".
+#: old node's, and the node is combined from scratch. An estimate; docs/decisions/0002-update-or-combine.md.
 _MANY_KEYS = 1 / 3
 
 #: Finding a child's changed keys costs reading two runs: with more new children than this share, it is not tried.
-#: bench/bench_engine.py, "one record in every 64 KiB changed".
+#: An estimate, from the same place.
 _MOST_CHILDREN = 1 / 2
 
 #: Lists of up to this many children are aligned even where most of them are equal.
