@@ -18,6 +18,7 @@ from contraction.encoding import encode
 from contraction.folds import Fold, fold_groups, recognise
 from contraction.keys import normal
 from contraction.run import EMPTY, Run, merge, starts_of
+from incoop.batches import BatchCombiner
 from incoop.errors import IncoopError
 
 UserFunction = Callable[[Any, Iterable[Any]], Iterable[tuple[Any, Any]]]
@@ -88,8 +89,7 @@ class Combiner:
         """The combiner's own answer for every key."""
         values: list[Any] = []
         counts: list[int] = []
-        for key, group in merged.groups():
-            emitted = combined_values(self.function, key, group)
+        for emitted in all_combined(self.function, merged.groups()):
             values += emitted
             counts.append(len(emitted))
         sizes = np.array(counts, np.int64)
@@ -98,6 +98,26 @@ class Combiner:
         kept = np.flatnonzero(sizes)  # a combiner may drop a key
         run = Run(merged.hashes, merged.keys, Column.of(values), starts_of(sizes))
         return run.take(kept) if len(kept) else EMPTY
+
+
+def all_combined(function: UserFunction | None, groups: Iterable[tuple[Any, list[Any]]]) -> Iterable[list[Any]]:
+    """Call a combiner for many keys: its values for each of them, in their order."""
+    if not isinstance(function, BatchCombiner):
+        return (combined_values(function, key, values) for key, values in groups)
+    given = list(groups)
+    if not given:
+        return []
+    values_of: dict[Any, list[Any]] = {key: [] for key, _ in given}
+    try:
+        for key, value in function.function(given):
+            if key not in values_of:
+                raise CombinerChangesKeys(f"{given[0][0]!r:.200} (first of {len(given)})", f"{key!r:.200}")
+            values_of[key].append(value)
+    except IncoopError:
+        raise
+    except Exception as error:
+        raise CombinerError(given[0][0]) from error
+    return values_of.values()
 
 
 def combined_values(function: UserFunction | None, key: Any, values: list[Any]) -> list[Any]:

@@ -12,6 +12,7 @@ from incoop.counters import counter
 from incoop.errors import BadCall, IncoopError
 
 if TYPE_CHECKING:
+    from incoop.batches import BatchCombiner, ChunkMapper
     from incoop.explain import Explanation
     from incoop.failures import CombinerNotSound, JobFailed, NotDeterministic, TooLittleReuse
     from incoop.job import Job
@@ -23,6 +24,8 @@ __version__ = "0.1.0"
 
 #: Public name -> the module that defines it.
 _LAZY = {
+    "BatchCombiner": "incoop.batches",
+    "ChunkMapper": "incoop.batches",
     "Change": "incoop.result",
     "Explanation": "incoop.explain",
     "NotDeterministic": "incoop.failures",
@@ -38,7 +41,9 @@ _LAZY = {
 
 __all__ = [
     "BadCall",
+    "BatchCombiner",
     "Change",
+    "ChunkMapper",
     "CombinerNotSound",
     "Explanation",
     "IncoopError",

@@ -21,6 +21,7 @@ from contraction.parts import BlockLost, PackBuilder
 from contraction.wire import write_column
 from inchdfs.packs import Location, read_chunk
 from inchdfs.records import RecordFormat
+from incoop.batches import ChunkMapper
 from incoop.counters import take_counts
 from incoop.errors import IncoopError
 from incoop.job import Mapper, Reducer
@@ -157,6 +158,8 @@ def _map_and_write(
 def _source(spec: MapSpec, task: ChunkTask, reader: BlobReader) -> tuple[Mapper, list[Piece]]:
     """The pieces of a task's chunk, and the mapper that takes a record of them as its value."""
     mapper = spec.mappers[task.mapper]
+    if isinstance(mapper, ChunkMapper):
+        return mapper, [Piece(None, partial(_whole, spec.records, task.where, reader))]
     if isinstance(task.where, OutputBlock):
         return partial(_on_pair, mapper), [Piece(None, partial(task.where.pairs, reader))]
     content = read_chunk(task.where)
@@ -167,6 +170,11 @@ def _source(spec: MapSpec, task: ChunkTask, reader: BlobReader) -> tuple[Mapper,
         Piece(leaf.id, partial(_records, spec.records, content[leaf.offset : leaf.end]))
         for leaf in splitter.split_bytes(content)
     ]
+
+
+def _whole(form: RecordFormat, where: Location | OutputBlock, reader: BlobReader) -> list[Sequence[Any]]:
+    """All records of a chunk as the only one."""
+    return [where.pairs(reader) if isinstance(where, OutputBlock) else _records(form, read_chunk(where))]
 
 
 def _records(form: RecordFormat, content: bytes) -> Sequence[Any]:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from contraction.combine import Combiner, CombinerError, combined_values
+from contraction.combine import Combiner, CombinerError, all_combined
 from contraction.folds import Fold
 from contraction.parts import SHARD_ROW, PackBuilder, Rows, shard_bounds, write_part, write_run
 from contraction.run import EMPTY, Run, united
@@ -191,17 +191,15 @@ def _records_before(pieces: Sequence[Piece], which: int) -> int:
 def _combine_groups(groups: Groups, combiner: Combiner) -> Groups:
     if combiner.function is None:
         return groups
-    out: Groups = {}
-    for key, values in united(groups).items():
-        if len(values) == 1:
-            out[key] = values
-            continue
-        try:
-            if emitted := combined_values(combiner.function, key, values):
-                out[key] = emitted
-        except CombinerError as failed:
-            raise UserError(-1, (key, values[:5])) from failed.__cause__
-    return out
+    groups = dict(united(groups))
+    several = {key: values for key, values in groups.items() if len(values) > 1}
+    try:
+        for key, values in zip(several, all_combined(combiner.function, several.items()), strict=True):
+            several[key] = values
+    except CombinerError as failed:
+        raise UserError(-1, (failed.key, several[failed.key][:5])) from failed.__cause__
+    groups.update(several)
+    return {key: values for key, values in groups.items() if values}
 
 
 def _add(totals: dict[str, int], counts: Mapping[str, int]) -> None:

@@ -1,0 +1,45 @@
+"""Functions that take many records or keys in one call: for programs outside Python, and for code that keeps state.
+
+A `ChunkMapper` sees a whole chunk, so a chunk is the grain of what is reused; a `BatchCombiner` sees many keys, so that
+what a call costs is paid once for all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+Pairs = Iterable[tuple[Any, Any]]
+Groups = Iterable[tuple[Any, list[Any]]]
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkMapper:
+    """A mapper that is called once for a chunk, with all its records; of an earlier result, with all pairs of a block.
+
+    Example:
+        >>> list(ChunkMapper(lambda lines: [("lines", len(lines))])(None, ["a", "b"]))
+        [('lines', 2)]
+    """
+
+    function: Callable[[Sequence[Any]], Pairs]
+
+    def __call__(self, _: Any, records: Sequence[Any]) -> Pairs:
+        return self.function(records)
+
+
+@dataclass(frozen=True, slots=True)
+class BatchCombiner:
+    """A combiner that is called with many keys, each with its values, and gives pairs of those keys in any order.
+
+    Example:
+        >>> sums = BatchCombiner(lambda groups: [(key, sum(values)) for key, values in groups])
+        >>> list(sums("a", [1, 2]))
+        [('a', 3)]
+    """
+
+    function: Callable[[Groups], Pairs]
+
+    def __call__(self, key: Any, values: Iterable[Any]) -> Pairs:
+        return self.function([(key, list(values))])

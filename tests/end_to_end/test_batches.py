@@ -1,0 +1,75 @@
+"""Mappers that see a whole chunk and combiners that see many keys give what their plain twins give."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import pytest
+
+import incoop
+
+from .places import Place
+from .test_features import some_lines, total, words
+
+
+def chunk_counts(lines: Sequence[str]) -> Iterator[tuple[str, int]]:
+    """Keeps state from line to line, as an in-mapper combiner does."""
+    yield from Counter(word for line in lines for word in line.split()).items()
+
+
+def sums(groups: Iterable[tuple[str, list[int]]]) -> list[tuple[str, int]]:
+    return [(word, sum(counts)) for word, counts in reversed(list(groups))]
+
+
+def blocks(pairs: Sequence[tuple[str, int]]) -> Iterator[tuple[str, int]]:
+    yield "pairs", len(pairs)
+    yield "calls", 1
+
+
+def failing(groups: Iterable[tuple[str, list[int]]]) -> list[tuple[str, int]]:
+    raise ValueError("no sums today")
+
+
+def other_keys(groups: Iterable[tuple[str, list[int]]]) -> list[tuple[str, int]]:
+    return [(word.upper(), sum(counts)) for word, counts in groups]
+
+
+BATCHES = incoop.Job("batches", incoop.ChunkMapper(chunk_counts), total, incoop.BatchCombiner(sums))
+PLAIN = incoop.Job("plain", words, total, total)
+CHAINED = incoop.Job("blocks", incoop.ChunkMapper(blocks), total, total)
+
+
+def test_batches_equal_single_calls_on_every_update(place: Place) -> None:
+    lines = some_lines()
+    for edit in (lambda: None, lambda: lines.insert(200, "word1 word2 fresh"), lambda: lines.pop(10)):
+        edit()
+        place.write({"a.txt": lines})
+        result = place.run(BATCHES)
+        assert result.as_dict() == Counter(word for line in lines for word in line.split())
+        assert result.as_dict() == place.run(PLAIN).as_dict()
+    assert 0 < result.report.map.executed < result.report.map.tasks / 4
+
+
+def test_a_chunk_mapper_of_a_result_sees_whole_blocks(place: Place) -> None:
+    place.write({"a.txt": some_lines()})
+    counted = place.run(PLAIN)
+    seen = place.session.run(CHAINED, counted).as_dict()
+    assert seen["pairs"] == len(counted.as_dict())
+    assert seen["calls"] < seen["pairs"]
+
+
+def test_a_batch_that_fails_says_so_and_keeps_nothing(place: Place) -> None:
+    place.write({"a.txt": some_lines(50)})
+    with pytest.raises(incoop.JobFailed, match="no sums today"):
+        place.run(incoop.Job("failing", words, total, incoop.BatchCombiner(failing)))
+
+
+def test_a_batch_that_changes_keys_runs_without_its_combiner(place: Place) -> None:
+    lines = some_lines(50)
+    place.write({"a.txt": lines})
+    job: Any = incoop.Job("other keys", words, total, incoop.BatchCombiner(other_keys))
+    result = place.run(job)
+    assert result.as_dict() == Counter(word for line in lines for word in line.split())
+    assert any("without the combiner" in warning for warning in result.report.warnings)
