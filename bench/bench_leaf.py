@@ -33,7 +33,8 @@ def costly_words(_: Any, line: str) -> Iterator[tuple[str, int]]:
 
 MAPPERS = {"cheap": words, "costly": costly_words}
 
-LEAVES: tuple[int | None, ...] = (4 << 10, 8 << 10, 16 << 10, 32 << 10, 64 << 10, 256 << 10, None)
+#: 0 is no leaves: the chunk is the grain.
+LEAVES = (2 << 10, 4 << 10, 8 << 10, 16 << 10, 32 << 10, 64 << 10, 256 << 10, 0)
 
 
 def main() -> None:
@@ -53,10 +54,10 @@ def measure(folder: Path, size: int, repeat: int, mapper: str) -> None:
     text = folder / "text.txt"
     data.write_text(text, size)
     base = text.read_bytes()
-    first: dict[int | None, list[float]] = {leaf: [] for leaf in LEAVES}
-    one: dict[int | None, list[float]] = {leaf: [] for leaf in LEAVES}
-    scattered: dict[int | None, list[float]] = {leaf: [] for leaf in LEAVES}
-    stored: dict[int | None, float] = {}
+    first: dict[int, list[float]] = {leaf: [] for leaf in LEAVES}
+    one: dict[int, list[float]] = {leaf: [] for leaf in LEAVES}
+    scattered: dict[int, list[float]] = {leaf: [] for leaf in LEAVES}
+    stored: dict[int, float] = {}
     job = incoop.Job("count words", mapper=MAPPERS[mapper], combiner=total, reducer=total)
     with incoop.connect(folder / "start") as session:
         session.warm_up()
@@ -82,7 +83,7 @@ def measure(folder: Path, size: int, repeat: int, mapper: str) -> None:
     print("| leaf | first run | store / input | one record inserted | one record in every 64 KiB |")
     print("|---|---|---|---|---|")
     for leaf in LEAVES:
-        name = "the chunk" if leaf is None else f"{leaf >> 10} KiB"
+        name = "the chunk" if not leaf else f"{leaf >> 10} KiB"
         cells = (_median(first[leaf]), f"{stored[leaf]:.2f}", _median(one[leaf]), _median(scattered[leaf]))
         print(f"| {name} | {' | '.join(cells)} |")
 

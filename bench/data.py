@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import random
 from pathlib import Path
 
 import numpy as np
+
+from inchdfs import ChunkSettings, Splitter
 
 #: Distinct words; the exponent gives a 1 MiB chunk about 20,000 of them, as English books have.
 _VOCABULARY = 500_000
@@ -49,20 +52,24 @@ def replace_region(content: bytes, share: float, fresh: bytes) -> bytes:
     return content[:start] + fresh[: fresh.index(b"\n", end - start - 1) + 1] + content[end:]
 
 
-def replace_chunks(content: bytes, share: float, fresh: bytes, seed: int, width: int = 1 << 20) -> bytes:
-    """`share` of the windows of `width` bytes, chosen at random, replaced by as much of `fresh`."""
+def replace_chunks(content: bytes, share: float, fresh: bytes, seed: int) -> bytes:
+    """`share` of the chunks, chosen at random, replaced by as much of `fresh`: the change of the Incoop paper."""
     rng = random.Random(seed)
-    windows = len(content) // width
+    bounds = _boundaries(content)
+    chosen = sorted(rng.sample(range(len(bounds) - 1), max(1, round((len(bounds) - 1) * share))))
     pieces, position = [], 0
-    for window in sorted(rng.sample(range(windows), max(1, round(windows * share)))):
-        start = content.index(b"\n", window * width) + 1 if window else 0
-        end = content.find(b"\n", start + width - 1) + 1 or len(content)
-        if start < position:
-            continue
-        at = fresh.index(b"\n", rng.randrange(len(fresh) - 2 * width)) + 1
+    for start, end in ((bounds[number], bounds[number + 1]) for number in chosen):
+        at = fresh.index(b"\n", rng.randrange(len(fresh) - 2 * (end - start))) + 1
         pieces += [content[position:start], fresh[at : fresh.index(b"\n", at + end - start - 1) + 1]]
         position = end
     return b"".join([*pieces, content[position:]])
+
+
+@functools.lru_cache(maxsize=1)
+def _boundaries(content: bytes) -> list[int]:
+    """Where the chunks of a content begin, and its end."""
+    chunks = Splitter(ChunkSettings.for_input(len(content))).split_bytes(content)
+    return [0, *(chunk.end for chunk in chunks)]
 
 
 def append(content: bytes, share: float, fresh: bytes) -> bytes:

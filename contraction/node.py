@@ -8,15 +8,29 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
 
 from contraction.combine import Combiner
+from contraction.folds import Fold
 from contraction.keys import Hashes
-from contraction.parts import OWN_PACK, SHARD_ROW, PackBuilder, Part, Reader, differing_blocks, rewrite_part, write_part
+from contraction.parts import (
+    COUNTS,
+    OTHER,
+    OWN_PACK,
+    SHARD_ROW,
+    PackBuilder,
+    Part,
+    Reader,
+    differing_blocks,
+    rewrite_part,
+    write_part,
+)
 from contraction.run import Run
-from contraction.update import changed_hashes, rows_with
+from contraction.sums import Delta, appeared, sums_at, together, vanished
+from contraction.update import changed_hashes, member, rows_with
 
 _NOTHING = np.empty(0, np.uint64)
 
@@ -27,6 +41,9 @@ _MANY_KEYS = 1 / 3
 #: Finding a child's changed keys costs reading two runs: with more new children than this share, it is not tried.
 #: An estimate, from the same place.
 _MOST_CHILDREN = 1 / 2
+
+#: Sums are updated while that looks at no more than this many times the keys that combining all children looks at.
+_ADDED_KEYS = 1.5
 
 #: Lists of up to this many children are aligned even where most of them are equal.
 _FEW = 64
@@ -70,17 +87,22 @@ class ShardContraction:
     executed: int = 0
     _parts: dict[bytes, Part] = field(default_factory=dict)
     _changes: dict[tuple[bytes, bytes], Hashes] = field(default_factory=dict)
+    #: For nodes of sums, how an old node became a new one.
+    _deltas: dict[tuple[bytes, bytes], Delta] = field(default_factory=dict)
 
     def contract(self, task: NodeTask) -> None:
         """Compute one node's part; its children are stored or were contracted before.
 
-        (1) Without a predecessor, or where most children are new, all children are combined.
+        (1) Without a predecessor, or where most children are new, all children are combined. A node of sums is updated
+            by what was added to its children and taken from them, the others are not read.
         (2) Else the changed keys of the children that differ are found (many of them: combine all, too);
         (3) only those are combined again, from all children;
         (4) those that come out as they were are dropped: when none is left, the climb ends here.
         """
         if task.old_id is None or not self.rows.keys() >= {task.old_id, *task.old_children}:
             self._combine_all(task)  # step (1)
+            return
+        if self._add_up(task):
             return
         if self._mostly_new(task):
             self._combine_all(task)
@@ -93,7 +115,7 @@ class ShardContraction:
         if len(changed) > old.keys * _MANY_KEYS:
             self._combine_all(task)
             return
-        fresh = self.combiner.combine([select(self._part(child), changed) for child in task.children])  # step (3)
+        fresh = self.combiner.combine(self._selected(task, changed))  # step (3)
         really = changed_hashes(select(old, changed), fresh)  # step (4)
         self.executed += 1
         if not len(really):
@@ -103,6 +125,71 @@ class ShardContraction:
         row, packs = rewrite_part(old, really, kept, self.pack)
         self.rows[task.id], self.refs[task.id] = as_row(row), b"".join(packs)
         self._changes[task.old_id, task.id] = really
+
+    def _add_up(self, task: NodeTask) -> bool:
+        """Update a node of sums; False when its sums cannot be updated by addition, or that would cost more."""
+        assert task.old_id is not None
+        runs = {task.old_id, *task.children, *task.old_children}
+        kind = min(int(self.rows[run]["sums"]) for run in runs)
+        if self.combiner.fold is not Fold.SUM or kind == OTHER:
+            return False
+        pairs = self._differing(task)
+        if self._keys_to_add(pairs) > sum(int(self.rows[child]["keys"]) for child in task.children) * _ADDED_KEYS:
+            return False
+        changed = [delta for old, new in pairs for delta in self._deltas_of(old, new)]
+        if not changed:
+            self._take_over(task, _NOTHING)
+            return True
+        delta = together([each for each in changed if each is not None]) if None not in changed else None
+        if delta is not None and not len(delta):
+            self._take_over(task, _NOTHING)
+            return True
+        sums = sums_at(self._part(task.old_id).around(delta.hashes), delta) if delta is not None else None
+        if delta is None or sums is None:
+            return False
+        there = sums.after != 0
+        if kind != COUNTS and len(doubtful := sums.in_doubt()):
+            there |= member(delta.hashes, self.combiner.combine(self._selected(task, doubtful)).hashes)
+        self.executed += 1
+        self.combiner.calls += int(np.count_nonzero(sums.held))
+        change, fresh = sums.outcome(there)
+        if not len(change):
+            self._take_over(task, _NOTHING)
+            return True
+        row, packs = rewrite_part(self._part(task.old_id), change.hashes, fresh, self.pack)
+        self.rows[task.id], self.refs[task.id] = as_row(row), b"".join(packs)
+        self._changes[task.old_id, task.id], self._deltas[task.old_id, task.id] = change.hashes, change
+        return True
+
+    def _differing(self, task: NodeTask) -> list[tuple[bytes | None, bytes | None]]:
+        """The children that changed: what was there, and what is now."""
+        pairs = [pair for gone, come in replaced(task.old_children, task.children) for pair in zip_longest(gone, come)]
+        return [
+            (old, new)
+            for old, new in pairs
+            if old is None or new is None or self.rows[old]["content"] != self.rows[new]["content"]
+        ]
+
+    def _keys_to_add(self, pairs: list[tuple[bytes | None, bytes | None]]) -> int:
+        total = 0
+        for old, new in pairs:
+            known = self._deltas.get((old, new)) if old is not None and new is not None else None
+            total += len(known) if known is not None else sum(int(self.rows[run]["keys"]) for run in (old, new) if run)
+        return total
+
+    def _deltas_of(self, old: bytes | None, new: bytes | None) -> list[Delta | None]:
+        """What one child adds, and what it takes away."""
+        if old is None or new is None:
+            return [vanished(self._part(run).whole()) for run in (old,) if run] + [
+                appeared(self._part(run).whole()) for run in (new,) if run
+            ]
+        if (old, new) in self._deltas:
+            return [self._deltas[old, new]]
+        before, after = differing_blocks(self._part(old), self._part(new))
+        return [vanished(before), appeared(after)]
+
+    def _selected(self, task: NodeTask, hashes: Hashes) -> list[Run]:
+        return [select(self._part(child), hashes) for child in task.children]
 
     def _combine_all(self, task: NodeTask) -> None:
         """Combine all children from scratch; compare with the predecessor, if there is one."""

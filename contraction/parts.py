@@ -19,6 +19,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from contraction.columns import INTEGER, NONE, RAW, TEXT, Column, concat
 from contraction.keys import Hashes
 from contraction.run import EMPTY, Run, merge
 from incoop.errors import IncoopError
@@ -40,8 +41,14 @@ SHARD_ROW = np.dtype(
         ("offset", "<u8"),
         ("length", "<u4"),
         ("keys", "<u4"),
+        ("sums", "u1"),  # what is known of its values: OTHER, INTEGERS or COUNTS
     ]
 )
+
+#: Values that are no single integers, or keys that are no plain ones; one integer for each plain key; one above zero,
+#: so that a sum of zero means that there is no value.
+OTHER, INTEGERS, COUNTS = range(3)
+
 _PART_HEAD = struct.Struct("<BII")  # bits, keys, packs referred to
 
 Rows = npt.NDArray[Any]
@@ -128,7 +135,27 @@ def write_part(part: Run, shard_bits: int, pack: PackBuilder) -> tuple[Any, ...]
     bounds = np.searchsorted(numbers, np.arange((1 << bits) + 1)).tolist()
     for number in range(1 << bits):
         rows[number] = _write_block(part.slice(bounds[number], bounds[number + 1]), 0, pack)
-    return write_part_header(bits, len(part), [OWN_PACK], rows, pack)
+    return write_part_header(bits, len(part), [OWN_PACK], rows, pack, kind_of_sums(part))
+
+
+def kind_of_sums(run: Run) -> int:
+    """Whether sums of a run's values can be updated by addition.
+
+    Not where keys may be equal and yet look different (1, 1.0 and True): which one stands in a node then depends on all
+    its children.
+    """
+    if not len(run):
+        return COUNTS
+    if run.firsts is not None or run.values.kind != INTEGER or run.values.numbers is None or not tells_apart(run.keys):
+        return OTHER
+    return COUNTS if run.values.numbers.min() > 0 else INTEGERS
+
+
+def tells_apart(keys: Column) -> bool:
+    """Whether keys that are equal have equal bytes."""
+    return keys.kind in (TEXT, RAW, INTEGER, NONE) or (
+        keys.children is not None and all(map(tells_apart, keys.children))
+    )
 
 
 def _write_block(block: Run, own: int, pack: PackBuilder) -> tuple[bytes, int, int, int]:
@@ -136,11 +163,13 @@ def _write_block(block: Run, own: int, pack: PackBuilder) -> tuple[bytes, int, i
     return block_hash(data), own, pack.add(data), len(data)
 
 
-def write_part_header(bits: int, keys: int, packs: Sequence[bytes], rows: Rows, pack: PackBuilder) -> tuple[Any, ...]:
+def write_part_header(
+    bits: int, keys: int, packs: Sequence[bytes], rows: Rows, pack: PackBuilder, sums: int
+) -> tuple[Any, ...]:
     """Add a part header to a pack; return its SHARD_ROW."""
     data = b"".join([_PART_HEAD.pack(bits, keys, len(packs)), *packs, rows.tobytes()])
     content = block_hash(np.ascontiguousarray(rows["hash"]).tobytes())
-    return content, block_hash(data), OWN_PACK, pack.add(data), len(data), keys
+    return content, block_hash(data), OWN_PACK, pack.add(data), len(data), keys, sums
 
 
 @dataclass(slots=True)
@@ -149,6 +178,7 @@ class Part:
 
     bits: int
     keys: int
+    sums: int
     packs: list[bytes]
     rows: Rows
     shard_bits: int
@@ -167,7 +197,7 @@ class Part:
         ids = [data[at + 16 * i : at + 16 * (i + 1)] for i in range(count)]
         packs = [pack if each == OWN_PACK else each for each in ids]
         rows = np.frombuffer(data, BLOCK_ROW, 1 << bits, at + 16 * count)
-        return cls(bits, keys, packs, rows, shard_bits, reader)
+        return cls(bits, keys, int(row["sums"]), packs, rows, shard_bits, reader)
 
     def block(self, number: int) -> Run:
         """Read and verify one block."""
@@ -196,8 +226,6 @@ class Part:
 
 def join(runs: Sequence[Run]) -> Run:
     """Runs whose hashes ascend from one to the next, as one run."""
-    from contraction.columns import concat
-
     runs = [run for run in runs if len(run)]
     if len(runs) < 2:
         return runs[0] if runs else EMPTY
@@ -223,21 +251,21 @@ def rewrite_part(old: Part, changed: Hashes, fresh: Run, pack: PackBuilder) -> t
     (1) Only blocks that a changed hash falls in are read and written.
     (2) A part that thereby gets too many or too few blocks for its size is written anew.
     """
-    from contraction.update import without
+    from contraction.splice import replaced_keys
 
     numbers = np.unique(block_numbers(changed, old.shard_bits, old.bits)).tolist()
     before = old.blocks(numbers)  # step (1)
-    after = merge([without(before, changed), fresh])[0]
+    after = replaced_keys(before, changed, fresh)
     keys = old.keys + len(after) - len(before)
     if bits_for(keys) != old.bits:  # step (2)
-        return write_part(merge([without(old.whole(), changed), fresh])[0], old.shard_bits, pack), []
+        return write_part(replaced_keys(old.whole(), changed, fresh), old.shard_bits, pack), []
     rows = old.rows.copy()
     places = block_numbers(after.hashes, old.shard_bits, old.bits)
     lows, highs = (np.searchsorted(places, numbers, side=side).tolist() for side in ("left", "right"))
     for number, low, high in zip(numbers, lows, highs, strict=True):
         rows[number] = _write_block(after.slice(low, high), len(old.packs), pack)
     packs, rows["pack"] = _used_packs([*old.packs, OWN_PACK], rows)
-    row = write_part_header(old.bits, keys, packs, rows, pack)
+    row = write_part_header(old.bits, keys, packs, rows, pack, min(old.sums, kind_of_sums(fresh)))
     return row, [each for each in packs if each != OWN_PACK]
 
 

@@ -48,6 +48,14 @@ class Run:
             return cls.of_groups({key: [value] for key, value in single.items()})
         return _sorted(list(single), Column.of(list(single.values())), None)
 
+    @classmethod
+    def of_columns(cls, keys: list[Any], values: Column) -> tuple[Run, Index]:
+        """A run of distinct keys with one value each, and the places that its rows had before."""
+        if not keys:
+            return EMPTY, np.empty(0, np.intp)
+        hashes, order = _order(keys)
+        return cls(hashes, Column.of(keys).take(order), values.take(order)), order
+
     def __len__(self) -> int:
         return len(self.hashes)
 
@@ -143,16 +151,22 @@ def _sorted(keys: list[Any], values: Column, counts: Ints | None) -> Run:
     """A run of distinct keys in any order."""
     if not keys:
         return EMPTY
-    hashes = hashes_of(keys)
-    order = np.argsort(hashes, kind="stable")
-    hashes = hashes[order]
-    if (hashes[1:] == hashes[:-1]).any():
-        order = np.array(sorted(order.tolist(), key=_rank(keys)), np.intp)
+    hashes, order = _order(keys)
     ordered = [keys[at] for at in order.tolist()]
     if counts is None:
         return Run(hashes, Column.of(ordered), values.take(order))
     rows = _group_rows(starts_of(counts)[order], counts[order])
     return Run(hashes, Column.of(ordered), values.take(rows), _firsts(starts_of(counts[order])))
+
+
+def _order(keys: list[Any]) -> tuple[Hashes, Index]:
+    """The hashes of keys, sorted, and the order that sorts the keys."""
+    hashes = hashes_of(keys)
+    order = np.argsort(hashes, kind="stable")
+    hashes = hashes[order]
+    if (hashes[1:] == hashes[:-1]).any():
+        order = np.array(sorted(order.tolist(), key=_rank(keys)), np.intp)
+    return hashes, order
 
 
 def _rank(keys: list[Any]) -> Any:

@@ -38,7 +38,7 @@ def update_block(old: Run, changed: Hashes, children: Sequence[Run], combiner: C
 
 def without(run: Run, hashes: Hashes) -> Run:
     """The keys of a run whose hash is not among the sorted `hashes`."""
-    gone = _member(run.hashes, hashes)
+    gone = member(run.hashes, hashes)
     return run.take(np.flatnonzero(~gone)) if gone.any() else run
 
 
@@ -53,7 +53,8 @@ def rows_with(run: Run, hashes: Hashes) -> Index:
     return np.repeat(low[found] - ends + counts[found], counts[found]) + np.arange(ends[-1])
 
 
-def _member(hashes: Hashes, among: Hashes) -> npt.NDArray[np.bool_]:
+def member(hashes: Hashes, among: Hashes) -> npt.NDArray[np.bool_]:
+    """Which hashes are among the sorted others."""
     if not len(among):
         return np.zeros(len(hashes), np.bool_)
     at = np.minimum(np.searchsorted(among, hashes), len(among) - 1)

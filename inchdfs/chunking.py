@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from inchdfs.chunk_table import Chunk, Rows
 from inchdfs.parallel import LocalProcesses, Segment, SegmentRunner, chunk_in_parallel, segments_of
@@ -53,12 +53,31 @@ def chunks_and_bytes(
             yield from _in_sequence(file, settings, records)
         elif known is not None and len(known):
             log.debug("%s: resync against %d known chunks", file.path, len(known))
-            yield from resync(file.path, size, known, Splitter(settings, records))
+            yield from resync(
+                file.path,
+                size,
+                known,
+                Splitter(settings, records),
+                _rest_in_parallel(file, size, settings, records, run_segments),
+            )
         elif len(segments) > 1 and (run_segments is not None or _worth_processes(size, settings)):
             log.debug("%s: searching %d segments in parallel", file.path, len(segments))
             yield from ((chunk, None) for chunk in _in_parallel(segments, run_segments))
         else:
             yield from _in_sequence(file, settings, records)
+
+
+def _rest_in_parallel(
+    file: InputFile, size: int, settings: ChunkSettings, records: RecordFormat, run_segments: SegmentRunner | None
+) -> Callable[[int], Iterator[Chunk] | None]:
+    """What cuts a file in parallel from a place on, where it is worth it."""
+
+    def rest(start: int) -> Iterator[Chunk] | None:
+        segments = segments_of(file.path, size, settings, records, start)
+        worth = run_segments is not None or _worth_processes(size - start, settings)
+        return _in_parallel(segments, run_segments) if len(segments) > 1 and worth else None
+
+    return rest
 
 
 def _worth_processes(size: int, settings: ChunkSettings) -> bool:

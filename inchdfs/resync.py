@@ -8,7 +8,7 @@ remembers nothing across a boundary, would cut there too.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -23,20 +23,30 @@ from inchdfs.splitter import Splitter
 #: the one after the last match is tried first and is nearly always right.
 _TRIES = 4
 
+#: Bytes to search before it is thought of doing it in parallel: less is done before other processes have begun.
+_SEARCHED_ALONE = 16 << 20
 
-def resync(path: Path, size: int, known: Rows, splitter: Splitter) -> Iterator[tuple[Chunk, memoryview]]:
+
+def resync(
+    path: Path,
+    size: int,
+    known: Rows,
+    splitter: Splitter,
+    in_parallel: Callable[[int], Iterator[Chunk] | None] = lambda _: None,
+) -> Iterator[tuple[Chunk, memoryview | None]]:
     """Give the chunks of `path` with their bytes, using the `known` rows of an earlier version of it.
 
     At each boundary:
     (1) the known chunk that follows the last match is compared by hash,
     (2) else those that begin with the same bytes (content that moved),
     (3) else cuts are searched, until a known chunk stands at one of them.
+    (4) Where more was searched than found, and it pays, the rest is cut `in_parallel`, and comes without bytes.
 
     The bytes are valid until the next chunk is asked for.
     """
     with path.open("rb", buffering=0) as file:
         candidates = _Candidates(file.fileno(), size, known, splitter.settings.maximum)
-        position = expected = 0
+        position = expected = searched = 0
         while position < size:
             while (index := candidates.find(position, expected)) is not None:  # steps (1), (2)
                 chunk, view = candidates.chunk(position, index)
@@ -48,6 +58,10 @@ def resync(path: Path, size: int, known: Rows, splitter: Splitter) -> Iterator[t
             for chunk, view in splitter.split(file.readinto, position):  # step (3)
                 yield chunk, view
                 position, expected = chunk.end, expected + 1
+                searched += chunk.length
+                if searched > max(_SEARCHED_ALONE, position // 2) and (rest := in_parallel(position)) is not None:
+                    yield from ((each, None) for each in rest)  # step (4)
+                    return
                 if candidates.find(position, expected) is not None:
                     break
             else:

@@ -20,6 +20,7 @@ from inchdfs.chunk_table import ROW
 from inchdfs.index import Named
 from inchdfs.manifest import Manifest
 from inchdfs.packs import Location
+from inchdfs.parallel import SegmentRunner
 from incoop.errors import BadCall
 from incoop.job import Job
 from incoop.output import OutputBlock
@@ -68,8 +69,12 @@ def chunk_inputs(
     store: inchdfs.DatasetStore,
     settings: inchdfs.ChunkSettings | None,
     paranoid: bool,
+    run_segments: SegmentRunner | None = None,
 ) -> ChunkedInput:
-    """Chunk what the user named; each named input goes with the mapper of that name."""
+    """Chunk what the user named; each named input goes with the mapper of that name.
+
+    `run_segments` is where large files are searched for chunks.
+    """
     if isinstance(job.mapper, Mapping):
         if not isinstance(inputs, Mapping) or set(inputs) != set(job.mapper):
             names = ", ".join(map(repr, job.mapper))
@@ -84,7 +89,7 @@ def chunk_inputs(
         if isinstance(each, BlockSource):
             pieces.append((_Blocks(each.output_blocks()), which))
         else:
-            pieces += [(manifest, which) for manifest in _manifests(each, job, store, settings, paranoid)]
+            pieces += [(manifest, which) for manifest in _manifests(each, job, store, settings, paranoid, run_segments)]
     rows = np.concatenate([np.empty(0, ROW), *(piece.rows for piece, _ in pieces)])
     mapper_of = np.repeat([which for _, which in pieces], [len(piece.rows) for piece, _ in pieces])
     return ChunkedInput(rows, mapper_of.astype(np.int64), lambda wanted: _locate(store, pieces, wanted))
@@ -96,6 +101,7 @@ def _manifests(
     store: inchdfs.DatasetStore,
     settings: inchdfs.ChunkSettings | None,
     paranoid: bool,
+    run_segments: SegmentRunner | None,
 ) -> list[Manifest]:
     """Datasets by their manifests; the paths between them as one indexed input."""
     each = [named] if isinstance(named, str | os.PathLike) else named
@@ -109,7 +115,16 @@ def _manifests(
     def index_paths() -> None:
         if paths:
             indexed: Named = list(paths)
-            found.append(inchdfs.index_input(store, indexed, settings=settings, records=job.records, paranoid=paranoid))
+            found.append(
+                inchdfs.index_input(
+                    store,
+                    indexed,
+                    settings=settings,
+                    records=job.records,
+                    paranoid=paranoid,
+                    run_segments=run_segments,
+                )
+            )
             paths.clear()
 
     for one in map(os.fspath, each):

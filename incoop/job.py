@@ -19,8 +19,8 @@ Reducer = Callable[[Any, Iterable[Any]], Pairs]
 DEFAULT_SHARDS = 16
 _MOST_SHARDS = 4096
 
-#: docs/decisions/0001-leaf-size.md has the measurements.
-DEFAULT_LEAF: int | None = None
+#: Where leaves cost next to nothing; docs/decisions/0001-leaf-size.md has the measurements.
+DEFAULT_LEAF = 8 << 10
 _LEAVES = (1 << 10, 1 << 20)
 
 
@@ -55,8 +55,9 @@ class Job:
     #: Logical reduce partitions, a power of two.
     shards: int | None = field(default=None, kw_only=True)
     records: RecordFormat = field(default_factory=Lines, kw_only=True)
-    #: Average bytes of a leaf: what is mapped again when a record changes. None keeps results by chunk only.
-    leaf: int | None = field(default=DEFAULT_LEAF, kw_only=True)
+    #: Average bytes of a leaf: what is mapped again when a record changes. 0 keeps results by chunk only; None keeps
+    #: them by leaf where the combiner is a sum, for which that costs next to nothing.
+    leaf: int | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         if not self.name or not isinstance(self.name, str):
@@ -78,8 +79,8 @@ class Job:
         if self.shards is not None and not (1 <= self.shards <= _MOST_SHARDS and self.shards & (self.shards - 1) == 0):
             raise BadCall(f"shards must be a power of two up to {_MOST_SHARDS}, not {self.shards!r}.")
 
-        if self.leaf is not None and not _LEAVES[0] <= self.leaf <= _LEAVES[1]:
-            raise BadCall(f"leaf must lie between {_LEAVES[0]} and {_LEAVES[1]} bytes, or be None, not {self.leaf!r}.")
+        if self.leaf and not _LEAVES[0] <= self.leaf <= _LEAVES[1]:
+            raise BadCall(f"leaf must lie between {_LEAVES[0]} and {_LEAVES[1]} bytes, or be 0, not {self.leaf!r}.")
 
     @property
     def shard_count(self) -> int:

@@ -17,6 +17,7 @@ from typing import Any
 
 from contraction.columns import Column
 from contraction.combine import Combiner
+from contraction.folds import Fold, recognise
 from contraction.parts import BlockLost, PackBuilder
 from contraction.wire import write_column
 from inchdfs.packs import Location, read_chunk
@@ -24,13 +25,16 @@ from inchdfs.records import RecordFormat
 from incoop.batches import ChunkMapper
 from incoop.counters import take_counts
 from incoop.errors import IncoopError
-from incoop.job import Mapper, Reducer
-from incoop.leaves import Leaf, leaf_splitter, read_leaves, write_leaves
-from incoop.mapping import Piece, UserError, map_pieces
+from incoop.grouping import group_pieces
+from incoop.job import DEFAULT_LEAF, Mapper, Reducer
+from incoop.leaves import LeafTable, leaf_splitter
+from incoop.mapping import Mapped, Piece, UserError
 from incoop.memo import WorkerConfig, block_hash
 from incoop.output import OutputBlock
-from incoop.runs import NO_REGION, BlobReader, RunRef, read_leaf_region, write_header
+from incoop.patching import patched, worth_patching
+from incoop.runs import NO_REGION, BlobReader, RunRef, read_leaf_region, read_run, write_header
 from incoop.soundness import SAMPLE, check_combiner
+from incoop.summing import sum_pieces
 from incoop.user_code import said_of, trace_of
 
 #: A pack is written when it has grown to this: large enough for few files, small enough for a worker's memory.
@@ -51,7 +55,7 @@ class MapSpec:
     records: RecordFormat
     shards: int
     worker: WorkerConfig
-    #: Average bytes of a leaf, None for none.
+    #: Average bytes of a leaf, 0 for none, None for the default.
     leaf: int | None = None
     #: Try the combiner on a sample of each group's first chunk.
     check_combiner: bool = False
@@ -148,10 +152,13 @@ def _map_and_write(
         check_combiner(mapper, pieces[0].records()[:SAMPLE] if pieces else [], spec.combiner, spec.reducer)
         take_counts()
     combiner = Combiner.of(spec.combiner)
-    kept = _kept_leaves(task.old, reader) if len(pieces) > 1 else {}
-    mapped = map_pieces(mapper, pieces, combiner, kept)
+    mapped = _patched(spec, task, mapper, pieces, combiner, reader) if len(pieces) > 1 else None
+    if mapped is None and combiner.fold is Fold.SUM:
+        mapped = sum_pieces(mapper, pieces)
+    if mapped is None:
+        mapped = group_pieces(mapper, pieces, combiner)
     rows = mapped.runs.write(spec.shards, combiner, pack)
-    leaves = pack.add_region(write_leaves(mapped.leaves)) if mapped.leaves else NO_REGION
+    leaves = pack.add_region(mapped.leaves.to_bytes()) if mapped.leaves is not None else NO_REGION
     return write_header(rows, [b""] * spec.shards, pack, leaves), mapped.counters
 
 
@@ -159,13 +166,14 @@ def _source(spec: MapSpec, task: ChunkTask, reader: BlobReader) -> tuple[Mapper,
     """The pieces of a task's chunk, and the mapper that takes a record of them as its value."""
     mapper = spec.mappers[task.mapper]
     if isinstance(mapper, ChunkMapper):
-        return mapper, [Piece(None, partial(_whole, spec.records, task.where, reader))]
+        return mapper, [Piece(b"", partial(_whole, spec.records, task.where, reader))]
     if isinstance(task.where, OutputBlock):
-        return partial(_on_pair, mapper), [Piece(None, partial(task.where.pairs, reader))]
+        return partial(_on_pair, mapper), [Piece(b"", partial(task.where.pairs, reader))]
     content = read_chunk(task.where)
-    splitter = leaf_splitter(spec.leaf, len(content), spec.records)
+    leaf = spec.leaf if spec.leaf is not None else DEFAULT_LEAF if recognise(spec.combiner) is Fold.SUM else 0
+    splitter = leaf_splitter(leaf, len(content), spec.records)
     if splitter is None:
-        return mapper, [Piece(None, partial(_records, spec.records, content))]
+        return mapper, [Piece(b"", partial(_records, spec.records, content))]
     return mapper, [
         Piece(leaf.id, partial(_records, spec.records, content[leaf.offset : leaf.end]))
         for leaf in splitter.split_bytes(content)
@@ -182,14 +190,17 @@ def _records(form: RecordFormat, content: bytes) -> Sequence[Any]:
     return records if isinstance(records, list) else list(records)
 
 
-def _kept_leaves(old: Iterable[RunRef], reader: BlobReader) -> dict[bytes, Leaf]:
-    """The leaves of the chunks that this one takes the place of; none of one that is lost."""
-    found: dict[bytes, Leaf] = {}
-    for ref in old:
+def _patched(
+    spec: MapSpec, task: ChunkTask, mapper: Mapper, pieces: Sequence[Piece], combiner: Combiner, reader: BlobReader
+) -> Mapped | None:
+    """The chunk made from one that it takes the place of; None where none serves, or what is stored of it is lost."""
+    for ref in task.old:
         with suppress(BlockLost):
             region = read_leaf_region(ref, reader)
-            found |= {leaf.id: leaf for leaf in read_leaves(region)} if region else {}
-    return found
+            table = LeafTable.from_bytes(region) if region else None
+            if table is not None and worth_patching(pieces, table):
+                return patched(mapper, pieces, combiner, table, read_run(ref, spec.shards, reader))
+    return None
 
 
 def _on_pair(mapper: Mapper, _: Any, pair: tuple[Any, Any]) -> Iterable[tuple[Any, Any]]:

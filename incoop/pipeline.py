@@ -135,7 +135,9 @@ class JobRun:
         started = time.perf_counter()
         identity = identify(self.job)
         self.report.warnings += [each for each in identity.impurities if each not in self.report.warnings]
-        chunked = chunk_inputs(self.job, self.inputs, self.store, self.options.chunks, self.options.paranoid)
+        chunked = chunk_inputs(
+            self.job, self.inputs, self.store, self.options.chunks, self.options.paranoid, self.spark.segments()
+        )
         self.report.input_bytes = chunked.size
         self.report.seconds["chunk"] = time.perf_counter() - started
         self.report.generation = self.memo.begin_generation(self.job.name)

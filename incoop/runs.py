@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from contraction.parts import OWN_PACK, SHARD_ROW, BlockLost, PackBuilder, Rows
+from contraction.parts import OWN_PACK, SHARD_ROW, BlockLost, PackBuilder, Part, Rows, join
+from contraction.run import Run
 from incoop.memo import BlobStore, MemoEntry, PackUnreadable, verify_block
 from incoop.memo.entry import split_ids
 
@@ -88,6 +89,28 @@ class RunHeader:
         """Every pack that the run's parts and blocks lie in."""
         own = {bytes(pack) for pack in self.rows["pack"].tolist()}
         return own.union(*(split_ids(packed) for packed in self.refs))
+
+
+class _Span:
+    """A reader with one stretch of a pack in memory."""
+
+    def __init__(self, reader: BlobReader, pack: bytes, low: int, high: int) -> None:
+        self._reader, self._pack, self._low, self._high = reader, pack, low, high
+        self._data = reader.read(pack, low, high - low)
+
+    def read(self, pack: bytes, offset: int, length: int) -> bytes:
+        if pack == self._pack and self._low <= offset and offset + length <= self._high:
+            return self._data[offset - self._low : offset - self._low + length]
+        return self._reader.read(pack, offset, length)
+
+
+def read_run(ref: RunRef, shards: int, reader: BlobReader) -> Run:
+    """A chunk's whole run. Its parts lie side by side in its own pack, so one reading gets nearly all of them."""
+    rows = RunHeader.load(ref, shards, reader).rows
+    ends = rows["offset"].astype(np.int64) + rows["length"]
+    span = _Span(reader, ref.pack, int(ends[0]), max(int(ends[-1]), int(ends[0])))
+    shard_bits = shards.bit_length() - 1
+    return join([Part.load(row, shard_bits, span).whole() for row in rows])
 
 
 def write_header(

@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from inchdfs.parallel import Segment, SegmentCuts, SegmentRunner
+from inchdfs.spark_segments import spark_segments
 from incoop.progress import task_progress
 
 if TYPE_CHECKING:
@@ -82,6 +84,21 @@ class Spark:
                 return context.parallelize(items, len(items)).map(task).collect()
 
         return self._apart(call)
+
+    def segments(self) -> SegmentRunner | None:
+        """What searches large files for chunks as Spark tasks; None while Spark is not up, which is not waited for."""
+        session = self._session
+        if session is None:
+            return None
+
+        def run(segments: list[Segment]) -> list[SegmentCuts]:
+            def call() -> list[SegmentCuts]:
+                with _described(session.sparkContext, "find chunks"):
+                    return list(spark_segments(session)(segments))
+
+            return self._apart(call)
+
+        return run
 
     def _apart(self, call: Callable[[], Answer]) -> Answer:
         """Call Spark from a thread of its own, and wait for it here.

@@ -9,9 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import settings
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+# How long an example takes says how busy the machine is.
+settings.register_profile("incoop", deadline=None)
+settings.load_profile("incoop")
 
 REPOSITORY = Path(__file__).parents[1]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hmac
 from collections.abc import Iterable
-from hashlib import blake2b
+from hashlib import blake2b, sha256
 from typing import Protocol
 
 #: 128 bits: forging a keyed checksum is guessing one, and accidental collisions need about 2**64 values.
@@ -27,11 +27,13 @@ class Hash(Protocol):
 def block_hash(data: bytes | bytearray | memoryview) -> bytes:
     """Content hash of a block: equal bytes, equal hash, in every store.
 
+    SHA-256, cut short: with the instructions that processors have for it, it takes less than half of BLAKE2's time.
+
     Example:
         >>> block_hash(b"oak").hex()
-        '90c220835f9467279e356cb803c3c18d'
+        'df877645404747cb797334b8055b51fc'
     """
-    return blake2b(data, digest_size=DIGEST_BYTES).digest()
+    return sha256(data).digest()[:DIGEST_BYTES]
 
 
 def verify_block(data: bytes | bytearray | memoryview, expected: bytes) -> bool:

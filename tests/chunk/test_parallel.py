@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,6 +19,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inchdfs import ChunkSettings, FixedLength, Lines, RecordFormat, Splitter, chunk_file, chunking, spark_segments
+from inchdfs import resync as resync_module
+from inchdfs.chunk_table import rows_of
 from inchdfs.errors import SegmentProcessEnded
 from inchdfs.parallel import LocalProcesses, Segment, SegmentCuts, chunk_in_parallel, search_segment, segments_of
 from inchdfs.sources import InputFile
@@ -46,6 +49,34 @@ def test_segments_in_this_process_give_the_chunks_of_a_sequence(
     content = data.draw(st.sampled_from(makers))(data.draw(st.integers(0, 99)), 80_000)
     file = written(tmp_path, content)
     assert list(chunk_file(file, sizes, form, run_segments=in_process)) == Splitter(sizes, form).split_bytes(content)
+
+
+@given(st.data(), st.sampled_from(FORMATS), st.sampled_from(SIZES))
+@checked
+def test_a_file_in_which_most_changed_is_cut_in_parallel_as_in_sequence(
+    tmp_path: Path,
+    data: st.DataObject,
+    form_and_makers: tuple[RecordFormat, tuple[Maker, ...]],
+    sizes: ChunkSettings,
+) -> None:
+    form, makers = form_and_makers
+    make, seed = data.draw(st.sampled_from(makers)), data.draw(st.integers(0, 99))
+    kept, fresh = make(seed, 80_000), make(seed + 1, 80_000)
+    same = data.draw(st.integers(0, 40_000))
+    ran: list[int] = []
+
+    def counted(segments: list[Segment]) -> Iterable[SegmentCuts]:
+        ran.append(len(segments))
+        return in_process(segments)
+
+    content = kept[:same] + fresh[same:]
+    known = rows_of(Splitter(sizes, form).split_bytes(kept))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(resync_module, "_SEARCHED_ALONE", 2_000)
+        chunks = list(chunk_file(written(tmp_path, content), sizes, form, known, run_segments=counted))
+    assert chunks == Splitter(sizes, form).split_bytes(content)
+    if sizes == RABIN and not same and form == Lines():
+        assert ran, "the rest was not searched in parallel"
 
 
 @given(st.sampled_from(FORMATS), st.integers(0, 99), st.lists(st.integers(1, 79_999), max_size=6, unique=True))

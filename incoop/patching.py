@@ -1,0 +1,228 @@
+"""Make the run of a changed chunk from that of the chunk before it: map the leaves that are new, take the others.
+
+Contract: the run equals the one that mapping the whole chunk gives, to the byte. There is no answer where that is not
+certain, or where most leaves are new; the chunk is then mapped as a whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from contraction.columns import INTEGER, Column, Index, Ints, concat
+from contraction.combine import Combiner
+from contraction.folds import Fold
+from contraction.keys import Hashes, distinct, hashes_of, same_keys
+from contraction.node import replaced
+from contraction.parts import tells_apart
+from contraction.run import Run, starts_of
+from contraction.splice import replaced_keys
+from incoop.counters import take_counts
+from incoop.grouping import PENDING_PAIRS, combine_groups, group_leaves
+from incoop.job import Mapper
+from incoop.leaves import LeafTable
+from incoop.mapping import Mapped, Piece, UserError
+from incoop.summing import sum_leaves, sums_by
+
+#: More new leaves than this share, and the chunk is mapped as a whole.
+_MOST_LEAVES = 1 / 2
+
+
+def worth_patching(pieces: Sequence[Piece], table: LeafTable) -> bool:
+    """Whether enough leaves of a chunk are in the table."""
+    known = set(table.ids)
+    return sum(piece.id not in known for piece in pieces) <= len(pieces) * _MOST_LEAVES
+
+
+def patched(mapper: Mapper, pieces: Sequence[Piece], combiner: Combiner, table: LeafTable, old: Run) -> Mapped | None:
+    """The chunk of these pieces, given the run and the leaves of the one whose place it takes.
+
+    (1) Leaves that are new are mapped; their keys get numbers behind the rows of the old run, unless it has them.
+    (2) The entries of all leaves are put together, in the order of the pieces.
+    (3) Sums are added up anew from the entries; other values are combined anew for keys of leaves that differ.
+    (4) Numbers become rows of the new run.
+    """
+    if (table.counts is None) != (combiner.fold is Fold.SUM):
+        return None  # the whole chunk may have to be mapped the other way
+    fresh = _map_new(mapper, pieces, table)  # step (1)
+    numbered = _numbered(fresh.keys, old) if fresh is not None else None
+    if fresh is None or numbered is None:
+        return None
+    entries = _put_together(pieces, table, fresh, numbered)  # step (2)
+    if table.counts is None:  # step (3)
+        run = _added_up(entries, old, numbered)
+    else:
+        run = _combined(pieces, table, entries, old, numbered, combiner)
+    if run is None:
+        return None
+    rows = np.searchsorted(run.hashes, np.concatenate([old.hashes, numbered.hashes]))[entries.numbers]  # step (4)
+    kept = _table([piece.id for piece in pieces], entries, rows) if tells_apart(run.keys) else None
+    return Mapped.of_run(run, kept, entries.counters)
+
+
+@dataclass(frozen=True, slots=True)
+class _Leaves:
+    """Leaves that were mapped just now."""
+
+    place: dict[bytes, int]
+    keys: list[Any]
+    sizes: Ints
+    values: Column
+    counts: Ints | None
+    counters: list[dict[str, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Numbered:
+    """Keys of new leaves, numbered: by their row in the old run, or from its length on."""
+
+    #: The number of each entry's key.
+    numbers: Ints
+    #: What the old run does not hold, sorted by hash.
+    keys: Column
+    hashes: Hashes
+
+
+@dataclass(frozen=True, slots=True)
+class _Entries:
+    """The entries of all leaves of the new chunk, keys by number."""
+
+    numbers: Ints
+    sizes: Ints
+    values: Column
+    counts: Ints | None
+    counters: list[dict[str, int]]
+
+
+def _map_new(mapper: Mapper, pieces: Sequence[Piece], table: LeafTable) -> _Leaves | None:
+    """Map each leaf that the table does not hold, once."""
+    known = set(table.ids)
+    new = list({piece.id: piece for piece in pieces if piece.id not in known}.values())
+    place = {piece.id: number for number, piece in enumerate(new)}
+    if table.counts is None:
+        sums = sum_leaves(mapper, new)
+        if sums is None:
+            return None
+        amounts = Column(INTEGER, len(sums.amounts), numbers=sums.amounts)
+        return _Leaves(place, sums.keys, sums.sizes, amounts, None, sums.counters)
+    try:
+        leaves = group_leaves(mapper, new)
+    except UserError:
+        return None  # it fails again when the whole chunk is mapped, and then the record can be named
+    keys = [key for own, _ in leaves for key in own]
+    groups = [values for own, _ in leaves for values in own.values()]
+    counts = np.array([len(values) for values in groups], np.int64)
+    values = Column.of([value for each in groups for value in each])
+    sizes = np.array([len(own) for own, _ in leaves], np.int64)
+    return _Leaves(place, keys, sizes, values, counts, [counted for _, counted in leaves])
+
+
+def _numbered(keys: list[Any], old: Run) -> _Numbered | None:
+    """Number keys; None where different keys have equal hashes, or equal keys may look different."""
+    unique = list(dict.fromkeys(keys))
+    hashes, column = hashes_of(unique), Column.of(unique)
+    if not distinct(unique) or not tells_apart(column) or _repeats(old.hashes):
+        return None
+    order = np.argsort(hashes)
+    hashes = hashes[order]
+    if _repeats(hashes):
+        return None
+    at = np.minimum(np.searchsorted(old.hashes, hashes), max(len(old) - 1, 0))
+    held = old.hashes[at] == hashes if len(old) else np.zeros(len(hashes), np.bool_)
+    both = concat([old.keys, column])
+    if not same_keys(both, at[held], order[held] + len(old)).all():
+        return None
+    new = np.flatnonzero(~held)
+    number = at.astype(np.int64)
+    number[new] = len(old) + np.arange(len(new))
+    number_of = np.empty(len(order), np.int64)
+    number_of[order] = number
+    code = dict(zip(unique, number_of.tolist(), strict=True))
+    numbers = np.fromiter(map(code.__getitem__, keys), np.int64, len(keys))
+    return _Numbered(numbers, column.take(order[new]), hashes[new])
+
+
+def _repeats(hashes: Hashes) -> bool:
+    return bool((hashes[1:] == hashes[:-1]).any())
+
+
+def _put_together(pieces: Sequence[Piece], table: LeafTable, fresh: _Leaves, numbered: _Numbered) -> _Entries:
+    """Entries of old and new leaves in the order of the pieces."""
+    known = {id_: number for number, id_ in enumerate(table.ids)}
+    leaf_of = [known[piece.id] if piece.id in known else len(table.ids) + fresh.place[piece.id] for piece in pieces]
+    sizes = np.concatenate([table.sizes, fresh.sizes])
+    counts = (
+        np.concatenate([table.counts, fresh.counts]) if table.counts is not None and fresh.counts is not None else None
+    )
+    values = concat([table.values, fresh.values])
+    numbers = np.concatenate([table.rows, numbered.numbers])
+    begins = starts_of(sizes)[:-1]
+    picked = _ranges(begins[leaf_of], sizes[leaf_of])
+    counters = [*table.counters, *fresh.counters]
+    chosen = [counters[leaf] for leaf in leaf_of]
+    if counts is None:
+        return _Entries(numbers[picked], sizes[leaf_of], values.take(picked), None, chosen)
+    firsts = starts_of(counts)[:-1]
+    taken = values.take(_ranges(firsts[picked], counts[picked]))
+    return _Entries(numbers[picked], sizes[leaf_of], taken, counts[picked], chosen)
+
+
+def _table(ids: list[bytes], entries: _Entries, rows: Ints) -> LeafTable:
+    """The entries as a table: by row within a leaf."""
+    leaf = np.repeat(np.arange(len(ids)), entries.sizes)
+    order = np.argsort(leaf * (int(rows.max(initial=0)) + 1) + rows, kind="stable")  # fast on what is nearly sorted
+    if entries.counts is None:
+        return LeafTable(ids, entries.sizes, rows[order], entries.values.take(order), None, entries.counters)
+    taken = entries.values.take(_ranges(starts_of(entries.counts)[:-1][order], entries.counts[order]))
+    return LeafTable(ids, entries.sizes, rows[order], taken, entries.counts[order], entries.counters)
+
+
+def _ranges(begins: Ints, sizes: Ints) -> Index:
+    """The numbers of several ranges, one after the other."""
+    ends = np.cumsum(sizes)
+    return np.repeat(begins - ends + sizes, sizes) + np.arange(int(ends[-1]) if len(ends) else 0)
+
+
+def _added_up(entries: _Entries, old: Run, numbered: _Numbered) -> Run | None:
+    assert entries.values.numbers is not None or not len(entries.values)
+    amounts = entries.values.numbers if entries.values.numbers is not None else np.empty(0, np.int64)
+    count = len(old) + len(numbered.hashes)
+    totals = sums_by(entries.numbers, amounts, count)
+    if totals is None:
+        return None
+    gone = np.bincount(entries.numbers, minlength=count)[: len(old)] == 0
+    before = Run(old.hashes, old.keys, Column(INTEGER, len(old), numbers=totals[: len(old)]))
+    new = Run(numbered.hashes, numbered.keys, Column(INTEGER, len(numbered.hashes), numbers=totals[len(old) :]))
+    return replaced_keys(before, np.sort(np.concatenate([old.hashes[gone], numbered.hashes])), new)
+
+
+def _combined(
+    pieces: Sequence[Piece], table: LeafTable, entries: _Entries, old: Run, numbered: _Numbered, combiner: Combiner
+) -> Run | None:
+    """Combine anew the keys of leaves that came, went or moved; None where the combiner drops one, or counts."""
+    assert entries.counts is not None
+    if entries.counts.sum() > PENDING_PAIRS:
+        return None  # mapped as a whole, its values are combined in portions
+    ids = [piece.id for piece in pieces]
+    moved = {id_ for gone, come in replaced(tuple(table.ids), tuple(ids)) for id_ in (*gone, *come)}
+    touched = np.zeros(len(old) + len(numbered.hashes), np.bool_)
+    touched[table.rows[np.repeat([id_ in moved for id_ in table.ids], table.sizes)]] = True
+    touched[numbered.numbers] = True
+    chosen = np.flatnonzero(touched[entries.numbers])
+    chosen = chosen[np.argsort(entries.numbers[chosen], kind="stable")]
+    counts = entries.counts[chosen]
+    values = entries.values.take(_ranges(starts_of(entries.counts)[:-1][chosen], counts)).to_list()
+    keys = concat([old.keys, numbered.keys]).take(entries.numbers[chosen]).to_list()
+    groups: dict[Any, list[Any]] = {}
+    at = 0
+    for key, size in zip(keys, counts.tolist(), strict=True):
+        groups.setdefault(key, []).extend(values[at : at + size])
+        at += size
+    together = combine_groups(groups, combiner)
+    if take_counts() or len(together) != len(groups):
+        return None
+    hashes = np.concatenate([old.hashes, numbered.hashes])[touched]
+    return replaced_keys(old, np.sort(hashes), Run.of_groups(together))

@@ -1,0 +1,167 @@
+"""A chunk made from the leaves of the one before it equals the chunk mapped as a whole, to the byte."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import xxhash
+from hypothesis import given
+from hypothesis import strategies as st
+
+import incoop
+from contraction.combine import Combiner
+from contraction.run import Run
+from incoop.grouping import group_pieces
+from incoop.job import Mapper
+from incoop.leaves import LeafTable
+from incoop.mapping import Mapped, Piece, UserError
+from incoop.patching import patched, worth_patching
+from incoop.summing import sum_pieces
+
+Lines = list[str]
+
+
+def words(_: Any, line: str) -> Iterator[tuple[str, int]]:
+    for word in line.split():
+        yield word, 1
+
+
+def signed(_: Any, line: str) -> Iterator[tuple[str, int]]:
+    """Sums that come to zero, and values that are zero."""
+    for number, word in enumerate(line.split()):
+        yield word, number % 3 - 1
+
+
+def places(_: Any, line: str) -> Iterator[tuple[str, tuple[int, int]]]:
+    incoop.counter("lines")
+    for number, word in enumerate(line.split()):
+        yield word, (number, len(line))
+
+
+def mixed(_: Any, line: str) -> Iterator[tuple[Any, Any]]:
+    """Keys and values that are equal and look different."""
+    for number, word in enumerate(line.split()):
+        yield (1, 1.0, True, word)[number % 4], (1, True, 2, 0)[len(line) % 4]
+
+
+def total(key: Any, values: Any) -> Iterator[tuple[Any, Any]]:
+    yield key, sum(values)
+
+
+def first_and_sum(key: Any, values: Any) -> Iterator[tuple[Any, Any]]:
+    given = list(values)
+    yield key, (given[0][0], sum(size for _, size in given))
+
+
+JOBS = [(words, total), (signed, total), (mixed, total), (places, first_and_sum), (words, None), (places, None)]
+
+word_lists = st.lists(st.sampled_from([f"w{n}" for n in range(30)]), max_size=6).map(" ".join)
+leaves = st.lists(st.lists(word_lists, max_size=4), min_size=2, max_size=9)
+
+
+@st.composite
+def edits(draw: st.DrawFn) -> tuple[list[Lines], list[Lines]]:
+    """Leaves before and after: some replaced, removed, inserted, doubled, moved."""
+    before = draw(leaves)
+    after = list(before)
+    for _ in range(draw(st.integers(1, 3))):
+        at = draw(st.integers(0, len(after) - 1))
+        match draw(st.sampled_from(["replace", "remove", "insert", "double", "move"])):
+            case "replace":
+                after[at] = draw(st.lists(word_lists, max_size=4))
+            case "remove" if len(after) > 2:
+                del after[at]
+            case "insert":
+                after.insert(at, draw(st.lists(word_lists, max_size=4)))
+            case "double":
+                after.insert(at, after[draw(st.integers(0, len(after) - 1))])
+            case "move":
+                after.insert(draw(st.integers(0, len(after) - 1)), after.pop(at))
+    return before, after
+
+
+def pieces(of: list[Lines]) -> list[Piece]:
+    return [Piece(xxhash.xxh3_128_digest(repr(lines).encode()), lambda lines=lines: lines) for lines in of]  # type: ignore[misc]
+
+
+def mapped(mapper: Mapper, of: list[Piece], combiner: Combiner) -> Mapped:
+    return (sum_pieces(mapper, of) if combiner.fold else None) or group_pieces(mapper, of, combiner)
+
+
+def only_run(result: Mapped) -> Run:
+    assert result.runs.single is not None
+    return result.runs.single
+
+
+@pytest.mark.parametrize(("mapper", "function"), JOBS)
+@given(change=edits())
+def test_a_patched_chunk_equals_one_mapped_as_a_whole(
+    mapper: Mapper, function: Any, change: tuple[list[Lines], list[Lines]]
+) -> None:
+    before, after = change
+    combiner = Combiner.of(function)
+    old, scratch = mapped(mapper, pieces(before), combiner), mapped(mapper, pieces(after), combiner)
+    whole = mapped(mapper, pieces([[line for lines in after for line in lines]]), combiner)
+    assert only_run(scratch).to_bytes() == only_run(whole).to_bytes()
+    assert scratch.counters == whole.counters
+    if old.leaves is None:
+        return
+    table = LeafTable.from_bytes(old.leaves.to_bytes())
+    result = patched(mapper, pieces(after), combiner, table, only_run(old))
+    if result is None:
+        return
+    assert only_run(result).to_bytes() == only_run(scratch).to_bytes()
+    assert result.counters == scratch.counters
+    if result.leaves is not None and scratch.leaves is not None:
+        assert result.leaves.to_bytes() == scratch.leaves.to_bytes()
+
+
+@pytest.mark.parametrize(("mapper", "function"), [job for job in JOBS if job[0] is not mixed])
+def test_one_changed_leaf_is_all_that_is_mapped(mapper: Mapper, function: Any) -> None:
+    calls = 0
+
+    def counting(key: Any, line: str) -> Any:
+        nonlocal calls
+        calls += 1
+        return mapper(key, line)
+
+    lines = [[f"w{number} w{number + 1} common" for number in range(leaf, leaf + 20)] for leaf in range(10)]
+    old = mapped(mapper, pieces(lines), Combiner.of(function))
+    lines[4] = [*lines[4], "a new line"]
+    assert old.leaves is not None and worth_patching(pieces(lines), old.leaves)
+    result = patched(counting, pieces(lines), Combiner.of(function), old.leaves, only_run(old))
+    assert result is not None
+    assert calls == len(lines[4])
+
+
+def test_a_chunk_of_mostly_new_leaves_is_not_patched() -> None:
+    table = mapped(words, pieces([["a"], ["b"], ["c"]]), Combiner.of(total)).leaves
+    assert table is not None
+    assert not worth_patching(pieces([["a"], ["x"], ["y"]]), table)
+
+
+def test_a_mapper_that_fails_in_a_new_leaf_is_left_to_the_whole_chunk() -> None:
+    def failing(_: Any, line: str) -> Iterator[tuple[str, tuple[int, int]]]:
+        if line == "bad":
+            raise ValueError("bad line")
+        yield line, (0, 1)
+
+    combiner = Combiner.of(first_and_sum)
+    good = [["a", "b"], ["c"], ["d"], ["e"]]
+    old = mapped(failing, pieces(good), combiner)
+    assert old.leaves is not None
+    changed = pieces([*good[:3], ["e", "bad"]])
+    assert patched(failing, changed, combiner, old.leaves, only_run(old)) is None
+    with pytest.raises(UserError) as raised:
+        mapped(failing, changed, combiner)
+    assert raised.value.number == 5
+
+
+@given(leaves)
+def test_a_table_comes_back_as_it_was(of: list[Lines]) -> None:
+    for function, mapper in ((total, words), (first_and_sum, places)):
+        table = mapped(mapper, pieces(of), Combiner.of(function)).leaves
+        if table is not None:
+            assert LeafTable.from_bytes(table.to_bytes()).to_bytes() == table.to_bytes()
