@@ -114,16 +114,31 @@ GOLDEN: list[tuple[Maker, ChunkSettings, RecordFormat, list[tuple[int, str]]]] =
 
 #: Larger inputs, pinned by the number of chunks and the root hash.
 GOLDEN_ROOTS: list[tuple[Maker, int, ChunkSettings, RecordFormat, int, str]] = [
-    (text, 1_000_000, ChunkSettings(average=16 << 10), Lines(), 59, "50c81893156f3ebc28888041870b500f"),
+    (text, 1_000_000, ChunkSettings(average=16 << 10), Lines(), 62, "2af25aef2770d3e0d60c24f9790dcfbd"),
     (
         text,
         1_000_000,
-        ChunkSettings(average=16 << 10, chunker="fastcdc"),
+        ChunkSettings(average=16 << 10, minimum=4 << 10),
+        Lines(),
+        59,
+        "50c81893156f3ebc28888041870b500f",
+    ),
+    (
+        text,
+        1_000_000,
+        ChunkSettings(average=16 << 10, minimum=4 << 10, chunker="fastcdc"),
         Lines(),
         49,
         "a5d543677efad20746fca81bcac00358",
     ),
-    (noise, 2_000_000, ChunkSettings(average=64 << 10), FixedLength(1), 37, "2c135bc048ad3dc72de0b6324503498c"),
+    (
+        noise,
+        2_000_000,
+        ChunkSettings(average=64 << 10, minimum=16 << 10),
+        FixedLength(1),
+        37,
+        "2c135bc048ad3dc72de0b6324503498c",
+    ),
     (
         noise,
         2_000_000,
