@@ -137,8 +137,18 @@ def expand_accumulator(walk: Walk, node: Node, obj: Any) -> None:
 
 
 def expand_object(walk: Walk, node: Node, obj: Any) -> None:
-    """Read an object by its class and what `__reduce_ex__` says it is made of."""
+    """Read an object by its class and what `__reduce_ex__` says it is made of.
+
+    A class with a method `__incoop_identity__` says itself what counts of its objects: the rest, such as the path of a
+    temporary folder, travels to the workers and does not change what they compute.
+    """
     kind = type(obj)
+    if (identity := getattr(kind, "__incoop_identity__", None)) is not None:
+        node.tag = b"identity"
+        counts = identity(obj)
+        walk.keep(counts)
+        node.tokens = [walk.token(kind, node, ("class", kind.__qualname__)), walk.token(counts, node, ("value", None))]
+        return
     for base in kind.__mro__:
         if base.__name__ in SPARK_HANDLES and base.__module__.partition(".")[0] == "pyspark":
             raise walk.fail(node, obj, "a handle on Spark, which exists on the driver only")
