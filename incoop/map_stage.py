@@ -148,7 +148,8 @@ def _map_and_write(
         write_column(Column.of(_map_only(mapper, pieces)), out)
         data = b"".join(out)
         return (block_hash(data), pack.add(data), len(data)), take_counts()
-    if check and spec.combiner is not None:
+    # A mapper of whole chunks would map all of one again for a sample.
+    if check and spec.combiner is not None and not isinstance(mapper, ChunkMapper):
         check_combiner(mapper, pieces[0].records()[:SAMPLE] if pieces else [], spec.combiner, spec.reducer)
         take_counts()
     combiner = Combiner.of(spec.combiner)
