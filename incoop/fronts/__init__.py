@@ -1,0 +1,1 @@
+"""Ways in for jobs that were written for something else."""

@@ -1,0 +1,312 @@
+"""Hadoop Streaming: jobs whose mapper, combiner and reducer are commands.
+
+Contract: the output is what the same commands give from scratch, whatever is reused. A chunk of about 1 MiB is mapped
+in one process and is the grain of what is mapped again; combined lines are updated bucket by bucket; a reducer may keep
+state from key to key, so that it runs again for all of its partition when a line of it changed.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import xxhash
+
+import inchdfs
+from inchdfs.sources import expand
+from incoop.batches import BatchCombiner, ChunkMapper
+from incoop.errors import BadCall, IncoopError
+from incoop.failures import JobFailed
+from incoop.fronts.streaming_files import Shipment, without_clashes
+from incoop.fronts.streaming_options import Options
+from incoop.fronts.streaming_output import refuse_existing, write_in_order, write_partitions
+from incoop.fronts.streaming_process import CommandFailed
+from incoop.fronts.streaming_programs import Program, ProgramBuilder, caller_environment
+from incoop.fronts.streaming_properties import is_placement, variable_of
+from incoop.fronts.streaming_settings import Settings, command_or_none, input_paths
+from incoop.fronts.streaming_stages import (
+    AGGREGATE,
+    Combine,
+    CombinerEmitsOtherKeys,
+    CombineStage,
+    MapOnlyStage,
+    MapStage,
+    ReduceStage,
+    WholeChunks,
+    passed_on,
+    regrouped,
+)
+from incoop.job import Job
+from incoop.report import RunReport
+from incoop.result import Result
+from incoop.session import Session
+
+#: Chunks large enough that starting a process (10 to 50 ms for an interpreter) is little beside mapping them.
+CHUNKS = inchdfs.ChunkSettings(average=1 << 20)
+
+#: Shards of the tree of combined lines. One process combines a shard of a node: few shards start few processes, and
+#: four keep as many cores busy while a tree is built.
+_SHARDS = 4
+
+#: How a mapper's text shows that it wants to know its input file: both names of the variable end so.
+_INPUT_FILE = b"map_input_file"
+
+#: Programs larger than this are not searched for it: they are interpreters, not scripts.
+_SEARCHED = 1 << 20
+
+
+class StreamingFailed(IncoopError):
+    """A command of the job failed."""
+
+    def __init__(self, where: str, error: str) -> None:
+        super().__init__(where, error)
+        self.where, self.error = where, error
+
+    def __str__(self) -> str:
+        return (
+            f"the job failed at {self.where}: {self.error}\n"
+            "Nothing of the failed task is kept; finished tasks are, so a repaired job goes on from here."
+        )
+
+
+def run_streaming(session: Session, options: Options) -> RunReport:
+    """Run a job and write its output; the report says what was reused, `options.notes` what had no effect."""
+    if options.output is None:
+        raise BadCall("no output is named: -output FOLDER.")
+    output = Path(options.output.removeprefix("file://")).absolute()
+    refuse_existing(output)
+    store = session.datasets.folder.parent.absolute()
+    store.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="streaming-", dir=store, ignore_cleanup_errors=True) as staging:
+        job = StreamingJob(options, Path(staging))
+        try:
+            return job.run(session, output)
+        except CombinerEmitsOtherKeys as other:
+            job.leave_combiner_out()
+            report = job.run(session, output)
+            report.warnings.append(f"running without the combiner: {other}")
+            return report
+
+
+class StreamingJob:
+    """A job with its commands found and its files in place."""
+
+    def __init__(self, options: Options, staging: Path) -> None:
+        self.options = options
+        self.settings = Settings.of(options)
+        self.inputs = input_paths(options)
+        builder = _builder(options, self.settings, staging)
+        mapper, combiner, reducer = self._commands()
+        wanted = {"mapper": mapper, "combiner": combiner, "reducer": reducer}
+        words = {
+            role: builder.words(role, text) for role, text in wanted.items() if text is not None and text != AGGREGATE
+        }
+        programs = {role: builder.build(role, str(wanted[role]), each) for role, each in words.items()}
+        builder.stage(list(programs.values()))
+        for note in builder.notes:
+            options.note(note)
+        self.mapper = programs.get("mapper")
+        self.combiner: Program | str | None = programs.get("combiner", AGGREGATE if combiner == AGGREGATE else None)
+        self.reducer: Program | str | None = programs.get("reducer", AGGREGATE if reducer == AGGREGATE else None)
+        self.name = options.properties.get("mapreduce.job.name") or self._default_name(mapper, combiner, reducer)
+        self.names_input = self._wants_input_file(builder)
+
+    def _commands(self) -> tuple[str | None, str | None, str | None]:
+        options = self.options
+        mapper = command_or_none("mapper", options.mapper)
+        if not self.settings.reducers:
+            if options.combiner is not None:
+                options.note("-combiner has no effect without reducers.")
+            return mapper, None, None
+        reducer = command_or_none("reducer", options.reducer)
+        if reducer is not None and reducer.lower() == AGGREGATE:
+            return mapper, AGGREGATE, AGGREGATE
+        return mapper, command_or_none("combiner", options.combiner), reducer
+
+    def _default_name(self, *commands: str | None) -> str:
+        """Found again by the next run: commands and inputs say which job it is, the output's name often has a date."""
+        identity = repr((commands, self.options.inputs, self.settings.reducers))
+        shown = " | ".join(command for command in commands if command)[:60]
+        return f"streaming {shown or 'identity'} {xxhash.xxh3_64_hexdigest(identity.encode())[:8]}"
+
+    def leave_combiner_out(self) -> None:
+        self.combiner = None
+
+    def run(self, session: Session, output: Path) -> RunReport:
+        """Run the job's stages and write the output."""
+        started = time.perf_counter()
+        settings = self.settings
+        try:
+            if not settings.reducers:
+                result = session.run(self._map_only_job(), self._inputs())
+                write_in_order(output, (text for _, text in result))
+                return result.report
+            result, report = self._reduced(session)
+        except JobFailed as failed:
+            raise _clear(failed) from None
+        write_partitions(output, result.as_dict(), settings.reducers, self.options.lazy_output)
+        report.reduce.tasks, report.reduce.executed = settings.reducers, report.keys_reduced
+        report.seconds["total"] = time.perf_counter() - started
+        return report
+
+    def _reduced(self, session: Session) -> tuple[Result, RunReport]:
+        settings = self.settings
+        reduce = ReduceStage(
+            self.reducer,
+            settings.order,
+            settings.input_separator,
+            settings.reduce_printed,
+            settings.output_separator,
+            settings.trailing,
+        )
+        if self.combiner is None:
+            job = Job(self.name, self._mappers(None), reduce, records=WholeChunks())
+            result = session.run(job, self._inputs())
+            return result, result.report
+        combine = Combine(self.combiner, settings.order, settings.input_separator, settings.combine_printed)
+        combining = Job(
+            f"{self.name} (combine)",
+            self._mappers(combine),
+            passed_on,
+            BatchCombiner(CombineStage(combine, settings.partitioner)),
+            shards=_SHARDS,
+            records=WholeChunks(),
+        )
+        combined = session.run(combining, self._inputs())
+        result = session.run(Job(self.name, ChunkMapper(regrouped), reduce), combined)
+        return result, _together(combined.report, result.report)
+
+    def _mappers(self, combine: Combine | None) -> Any:
+        settings = self.settings
+        stage = MapStage(
+            self.mapper,
+            settings.order,
+            settings.partitioner,
+            combine,
+            key_value_separator=settings.key_value_separator,
+        )
+        if not self.names_input:
+            return ChunkMapper(stage)
+        return {name: ChunkMapper(replace(stage, input_file=name)) for name in self._files()}
+
+    def _map_only_job(self) -> Job:
+        settings = self.settings
+        stages = self._mappers(None)
+
+        def only(mapper: ChunkMapper) -> ChunkMapper:
+            assert isinstance(mapper.function, MapStage)
+            rule = settings.order.rule
+            return ChunkMapper(MapOnlyStage(mapper.function, rule, settings.output_separator, settings.trailing))
+
+        mapper = {name: only(each) for name, each in stages.items()} if isinstance(stages, Mapping) else only(stages)
+        return Job(self.name, mapper, records=WholeChunks())
+
+    def _inputs(self) -> Any:
+        return {name: [path] for name, path in self._files().items()} if self.names_input else self.inputs
+
+    def _files(self) -> dict[str, str]:
+        """Every input file by the URI that Hadoop would name it by."""
+        paths = [str(file.path.absolute()) for file in expand(self.inputs)]
+        return {f"file:{path}": path for path in paths}
+
+    def _wants_input_file(self, builder: ProgramBuilder) -> bool:
+        """Whether mappers are given their input file's name: as asked for, else when their text mentions it."""
+        wanted = self.settings.input_file
+        if wanted is None:
+            wanted = self.mapper is not None and _mentions_input_file(self.mapper, builder)
+        if wanted and any(path.startswith("inchdfs:") for path in self.inputs):
+            raise BadCall(
+                "the mapper asks for its input file's name, which a stored dataset does not give; name files, or say "
+                "-D incoop.input.file.name=false."
+            )
+        return wanted
+
+
+def _mentions_input_file(mapper: Program, builder: ProgramBuilder) -> bool:
+    if _INPUT_FILE in mapper.text.encode():
+        return True
+    paths = [builder.staging / link for link in mapper.offered.links]
+    paths += [Path(word) for word in mapper.offered.argv if Path(word).is_absolute()]
+    files = (file for path in paths for file in (path.rglob("*") if path.is_dir() else [path]))
+    return any(
+        file.is_file() and file.stat().st_size <= _SEARCHED and _INPUT_FILE in file.read_bytes() for file in files
+    )
+
+
+def _builder(options: Options, settings: Settings, staging: Path) -> ProgramBuilder:
+    places, meaningful = caller_environment()
+    counted = {
+        variable_of(name): value
+        for properties in (options.given_properties, options.properties)
+        for name, value in properties.items()
+        if not is_placement(name)
+    }
+    run_id = f"{time.strftime('%Y%m%d%H%M%S')}_{os.getpid()}"
+    offered = {
+        **{variable_of(name): value for name, value in {**options.given_properties, **options.properties}.items()},
+        "mapreduce_job_id": f"job_{run_id}",
+        "mapred_job_id": f"job_{run_id}",
+        "mapreduce_job_name": options.properties.get("mapreduce.job.name", "streamjob"),
+        "mapreduce_job_user_name": places.get("USER", ""),
+        "mapreduce_input_fileinputformat_inputdir": ",".join(options.inputs),
+        "mapreduce_output_fileoutputformat_outputdir": options.output or "",
+        **places,
+    }
+    shipments = [
+        *(Shipment.parse(text) for text in options.files),
+        *(Shipment.parse(text, archive=True) for text in options.archives),
+    ]
+    reducers = str(settings.reducers)
+    return ProgramBuilder(
+        without_clashes(shipments),
+        staging,
+        {
+            **counted,
+            "mapreduce_job_reduces": reducers,
+            "mapred_reduce_tasks": reducers,
+            **meaningful,
+            **options.environment,
+        },
+        offered,
+        settings.depends_on,
+        settings.exit_code_counts,
+        settings.timeout,
+        options.verbose,
+    )
+
+
+def _clear(failed: JobFailed) -> IncoopError:
+    """The engine's error without a traceback of incoop's own: the command's words are what helps."""
+    kind, _, text = failed.error.partition(": ")
+    if kind == CombinerEmitsOtherKeys.__name__:
+        return CombinerEmitsOtherKeys(text)
+    where = failed.where.partition(", [")[0]
+    if failed.where.startswith("key "):
+        where = f"partition {failed.where.removeprefix('key ')}"
+    return StreamingFailed(where, text if kind in (CommandFailed.__name__, "BrokenRecord") else failed.error)
+
+
+def _together(combined: RunReport, reduced: RunReport) -> RunReport:
+    """One report of the stages that are one job to the user."""
+    return replace(
+        combined,
+        job=reduced.job,
+        generation=reduced.generation,
+        keys_total=reduced.keys_total,
+        keys_reduced=reduced.keys_reduced,
+        seconds={
+            **combined.seconds,
+            "reduce": combined.seconds["reduce"] + reduced.seconds["total"],
+            "spark": combined.seconds["spark"] + reduced.seconds["spark"],
+        },
+        warnings=[*combined.warnings, *reduced.warnings],
+        counters={
+            name: combined.counters.get(name, 0) + reduced.counters.get(name, 0)
+            for name in {*combined.counters, *reduced.counters}
+        },
+    )

@@ -1,0 +1,78 @@
+"""Part files of a streaming job.
+
+Contract: the folder appears whole, with `_SUCCESS`, or not at all; one that is there already is never touched.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from incoop.errors import IncoopError
+
+#: A map-only job's part files have about this many bytes, as large as a block of HDFS.
+_PART_BYTES = 128 << 20
+
+
+class OutputExists(IncoopError):
+    """The output folder is there already."""
+
+    def __init__(self, folder: str) -> None:
+        super().__init__(folder)
+        self.folder = folder
+
+    def __str__(self) -> str:
+        return f"the output {self.folder} exists already. Nothing was run; choose another name, or remove it."
+
+
+class OutputUnwritable(IncoopError):
+    """The output folder cannot be made."""
+
+    def __init__(self, folder: str, reason: str) -> None:
+        super().__init__(folder, reason)
+        self.folder, self.reason = folder, reason
+
+    def __str__(self) -> str:
+        return f"the output {self.folder} cannot be written: {self.reason}. What was computed is kept for the next run."
+
+
+def refuse_existing(folder: Path) -> None:
+    if os.path.lexists(folder):
+        raise OutputExists(str(folder))
+
+
+def write_partitions(folder: Path, texts: Mapping[int, bytes], reducers: int, lazy: bool) -> None:
+    """One part file for each reducer; with `lazy`, only for those with output."""
+    wanted = (number for number in range(reducers) if texts.get(number) or not lazy)
+    _write(folder, ((number, [texts.get(number, b"")]) for number in wanted))
+
+
+def write_in_order(folder: Path, texts: Iterable[bytes]) -> None:
+    """Texts one after the other, in part files of even size."""
+    parts: list[list[bytes]] = [[]]
+    size = 0
+    for text in texts:
+        if size >= _PART_BYTES:
+            parts.append([])
+            size = 0
+        parts[-1].append(text)
+        size += len(text)
+    _write(folder, enumerate(parts))
+
+
+def _write(folder: Path, parts: Iterable[tuple[int, list[bytes]]]) -> None:
+    aside = folder.with_name(f".{folder.name}.{os.getpid()}-{os.urandom(4).hex()}")
+    try:
+        aside.mkdir(parents=True)
+        for number, texts in parts:
+            with (aside / f"part-{number:05d}").open("wb") as file:
+                file.writelines(texts)
+        (aside / "_SUCCESS").touch()
+        refuse_existing(folder)
+        aside.rename(folder)
+    except OSError as error:
+        raise OutputUnwritable(str(folder), error.strerror or str(error)) from error
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)

@@ -1,0 +1,217 @@
+"""Commands of a job as programs: found, fingerprinted, and run on some worker.
+
+Contract: two programs with equal text, equal content of what they were given and equal environment are the same, on
+any machine and at any path; what differs from run to run is offered to them and is no part of that.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from incoop.counters import counter
+from incoop.errors import IncoopError
+from incoop.fingerprint.files import folder_digest
+from incoop.fronts.streaming_files import Shipment
+from incoop.fronts.streaming_process import CommandFailed, run_command
+
+#: Variables of the caller that programs get too; they say where things are.
+_PLACES = ("PATH", "HOME", "USER", "LOGNAME", "SHELL", "TMPDIR", "LD_LIBRARY_PATH", "JAVA_HOME", "VIRTUAL_ENV")
+
+#: Variables of the caller that can change what a program computes.
+_MEANINGFUL = ("LANG", "LANGUAGE", "TZ", "PERL5LIB", "RUBYLIB", "R_LIBS", "GAWKLIBPATH", "AWKPATH", "POSIXLY_CORRECT")
+_MEANINGFUL_PREFIXES = ("LC_", "PYTHON")
+
+
+class CommandNotFound(IncoopError):
+    """A command names a program that is not there."""
+
+    def __init__(self, role: str, command: str, why: str) -> None:
+        super().__init__(role, command, why)
+        self.role, self.command, self.why = role, command, why
+
+    def __str__(self) -> str:
+        return (
+            f"the {self.role} {self.command!r} cannot run: {self.why}. Nothing was run. Name a program that is on "
+            "PATH, or ship it with -files."
+        )
+
+
+def split_command(text: str) -> list[str]:
+    """The words of a command, as Hadoop reads it: no shell, both kinds of quotes, no escapes.
+
+    Example:
+        >>> split_command("awk -F, '{ print $1 }'")
+        ['awk', '-F,', '{ print $1 }']
+    """
+    words: list[str] = []
+    quote, word = "", ""
+    for character in [*text, " "]:
+        if (quote and character == quote) or (not quote and character in " '\"\t\n"):
+            # An end, also in the middle of a word: a quote begins a new one.
+            if word:
+                words.append(word)
+            word = ""
+            quote = character if not quote and character in "'\"" else ""
+        else:
+            word += character
+    if quote and word.removesuffix(" "):
+        words.append(word.removesuffix(" "))
+    return words
+
+
+def caller_environment() -> tuple[dict[str, str], dict[str, str]]:
+    """Variables of this process that a program gets: those that are offered, and those that count."""
+    places = {name: os.environ[name] for name in _PLACES if name in os.environ}
+    meaningful = {
+        name: value
+        for name, value in os.environ.items()
+        if name in _MEANINGFUL or name.startswith(_MEANINGFUL_PREFIXES)
+    }
+    # Without it a Python program that walks through a set prints another order every time.
+    meaningful.setdefault("PYTHONHASHSEED", "0")
+    return places, meaningful
+
+
+@dataclass(frozen=True, slots=True)
+class Offered:
+    """What a program is given that is no part of its identity."""
+
+    argv: tuple[str, ...]
+    #: Folder of the shipped files, and their names in it.
+    staging: str
+    links: tuple[str, ...]
+    environment: Mapping[str, str]
+    #: Seconds without progress after which it is ended; None for any.
+    timeout: float | None
+    verbose: bool = False
+
+    def __incoop_identity__(self) -> None:
+        """Nothing of it counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A command that can be run anywhere."""
+
+    role: str
+    text: str
+    #: Names and digests of the files that the command names or is given.
+    content: tuple[tuple[str, bytes], ...]
+    environment: Mapping[str, str]
+    exit_code_counts: bool
+    offered: Offered
+
+    def run(self, data: bytes, task: Mapping[str, str], count: bool = True) -> bytes:
+        """What the command prints for this input. Counters are added to the run's where `count` says so."""
+        offered = self.offered
+        environment = {**offered.environment, **task, **self.environment}
+        with tempfile.TemporaryDirectory(prefix="incoop-task-", ignore_cleanup_errors=True) as name:
+            folder = Path(name)
+            for link in offered.links:
+                (folder / link).parent.mkdir(parents=True, exist_ok=True)
+                (folder / link).symlink_to(Path(offered.staging) / link)
+            first, *rest = offered.argv
+            argv = [str(folder / first) if first in offered.links else first, *rest]
+            done = run_command(
+                argv,
+                data,
+                role=self.role,
+                text=self.text,
+                env=environment,
+                folder=folder,
+                timeout=offered.timeout,
+            )
+        if offered.verbose and done.last_lines:
+            sys.stderr.write(f"{self.role}: {done.last_lines}\n")
+        if done.code and self.exit_code_counts:
+            what = f"ended with exit code {done.code}" if done.code > 0 else f"was ended by signal {-done.code}"
+            raise CommandFailed(
+                self.role,
+                self.text,
+                what,
+                done.last_lines,
+                "Mend it, or accept any exit code with -D stream.non.zero.exit.is.failure=false.",
+            )
+        if count:
+            for counter_name, amount in done.counters.items():
+                counter(counter_name, amount)
+        return done.output
+
+
+@dataclass(slots=True)
+class ProgramBuilder:
+    """Makes programs of commands, and gathers what has to be shipped for them."""
+
+    shipments: list[Shipment]
+    staging: Path
+    #: Part of every program's identity.
+    environment: Mapping[str, str]
+    offered: Mapping[str, str]
+    #: Files whose content counts though nothing ships them.
+    depends_on: tuple[Path, ...] = ()
+    exit_code_counts: bool = True
+    timeout: float | None = None
+    verbose: bool = False
+    notes: list[str] = field(default_factory=list)
+
+    def words(self, role: str, text: str) -> list[str]:
+        """A command's words; a program that is shipped by its path is called by its name in the working folder.
+
+        Files of the current folder that the command names are shipped, too.
+        """
+        words = split_command(text)
+        if not words:
+            raise CommandNotFound(role, text, "it is empty")
+        shipped = {each.source.resolve(): each.link for each in self.shipments if not each.archive}
+        links = {each.link for each in self.shipments}
+        if words[0] not in links and (link := shipped.get(Path(words[0]).resolve())) is not None:
+            words[0] = link
+        for at, word in enumerate(words):
+            path = Path(os.path.normpath(word))
+            if word in links or path.is_absolute() or ".." in path.parts or not path.is_file():
+                if at == 0 and str(path) in links:
+                    words[0] = str(path)
+                continue
+            if path.as_posix() not in links:
+                self.shipments.append(Shipment(path, path.as_posix()))
+                links.add(path.as_posix())
+                self.notes.append(f"{path} goes with the job: the {role} names it, though no -files does.")
+            if at == 0:
+                words[0] = path.as_posix()
+        return words
+
+    def build(self, role: str, text: str, words: list[str]) -> Program:
+        """A program of a command whose files are all known by now."""
+        links = tuple(each.link for each in self.shipments)
+        content = [(each.link, each.digest()) for each in self.shipments]
+        first = words[0]
+        if first not in links:
+            found = shutil.which(first)
+            if found is None:
+                why = "it is not executable (chmod +x)" if Path(first).is_file() else f"there is no program {first!r}"
+                raise CommandNotFound(role, text, why)
+            content.append(("program", folder_digest(Path(found).resolve())))
+        content += [(f"word {at}", folder_digest(Path(word))) for at, word in enumerate(words) if _outside(word, at)]
+        content += [("depends on", folder_digest(path)) for path in self.depends_on]
+        offered = Offered((first, *words[1:]), str(self.staging), links, self.offered, self.timeout, self.verbose)
+        return Program(role, text, tuple(content), self.environment, self.exit_code_counts, offered)
+
+    def stage(self, programs: list[Program]) -> None:
+        """Copy what is shipped, and make the programs among it executable."""
+        for each in self.shipments:
+            each.stage(self.staging)
+        for program in programs:
+            path = self.staging / program.offered.argv[0]
+            if program.offered.argv[0] in program.offered.links and path.is_file() and not path.is_symlink():
+                path.chmod(path.stat().st_mode | 0o111)
+
+
+def _outside(word: str, at: int) -> bool:
+    """Whether a word of a command, but the program itself, names a file by its full path."""
+    return at > 0 and Path(word).is_absolute() and Path(word).is_file()

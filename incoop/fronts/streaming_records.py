@@ -1,0 +1,119 @@
+"""Lines as records: where a key ends, in which order a reducer sees them.
+
+Contract: a line is kept as the command printed it. Lines are ordered by key, byte by byte or as a comparator says, and
+those of one key by value; so what a reducer reads follows from the lines, whatever the order they came in.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from incoop.errors import BadCall
+from incoop.fronts.streaming_fields import KeyField
+
+
+def lines_of(data: bytes) -> list[bytes]:
+    r"""The lines of an output; a last one may lack its newline.
+
+    Example:
+        >>> lines_of(b"a\t1\n\nb")
+        [b'a\t1', b'', b'b']
+    """
+    lines = data.split(b"\n")
+    if not lines[-1]:
+        lines.pop()
+    return lines
+
+
+def joined(lines: list[bytes]) -> bytes:
+    """Lines as one text, each with its newline."""
+    return b"\n".join(lines) + b"\n" if lines else b""
+
+
+@dataclass(frozen=True, slots=True)
+class KeyRule:
+    """A key is what stands before the n-th separator; the whole line where there are fewer."""
+
+    separator: bytes = b"\t"
+    fields: int = 1
+
+    def __post_init__(self) -> None:
+        if not self.separator or b"\n" in self.separator:
+            raise BadCall(f"a field separator has at least one character and no newline, not {self.separator!r}.")
+        if self.fields < 1:
+            raise BadCall(f"a key has at least one field, not {self.fields}.")
+
+    def split(self, line: bytes) -> tuple[bytes, bytes, bytes]:
+        r"""Key, separator and value; the last two are empty where the whole line is the key.
+
+        Example:
+            >>> KeyRule(b".", 2).split(b"11.12.1.2"), KeyRule(b".", 2).split(b"11.12")
+            ((b'11.12', b'.', b'1.2'), (b'11.12', b'', b''))
+        """
+        if self.fields == 1:
+            return line.partition(self.separator)
+        parts = line.split(self.separator, self.fields)
+        if len(parts) <= self.fields:
+            return line, b"", b""
+        value = parts.pop()
+        return self.separator.join(parts), self.separator, value
+
+    def keys(self, lines: Iterable[bytes]) -> list[bytes]:
+        if self.fields == 1:
+            separator = self.separator
+            return [line.partition(separator)[0] for line in lines]
+        return [self.split(line)[0] for line in lines]
+
+    def rewritten(self, lines: list[bytes], separator: bytes, trailing: bool = False) -> list[bytes]:
+        """The same records with another separator between key and value.
+
+        `trailing` adds it to lines without a value, as Hadoop does.
+        """
+        if separator == self.separator and not trailing:
+            return lines
+        return [
+            key + separator + value if between or trailing else key for key, between, value in map(self.split, lines)
+        ]
+
+    def below_separator(self) -> re.Pattern[bytes] | None:
+        """Finds a byte that comes before the separator; None for separators of several bytes."""
+        if len(self.separator) != 1:
+            return None
+        below = b"".join(b"\\x%02x" % byte for byte in range(self.separator[0]) if byte != ord("\n"))
+        return re.compile(b"[%b]" % below) if below else re.compile(rb"(?!)")
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """The order in which lines go to a combiner or a reducer."""
+
+    rule: KeyRule
+    #: Parts of keys that a comparator looks at first; none for the bytes of the key.
+    comparator: tuple[KeyField, ...] = ()
+    #: Between the fields of a key.
+    field_separator: bytes = b"\t"
+
+    def sorted(self, data: bytes) -> list[bytes]:
+        r"""The lines of a text in order.
+
+        Example:
+            >>> Order(KeyRule()).sorted(b"b\t1\na\t2\na\t1\n")
+            [b'a\t1', b'a\t2', b'b\t1']
+        """
+        lines = lines_of(data)
+        below = self.rule.below_separator()
+        if below is not None and below.search(data) is None:
+            # Nothing comes before the separator, so whole lines are in the order of (key, value).
+            lines.sort()
+        else:
+            lines.sort(key=self.rule.split)
+        for field in reversed(self.comparator):  # a later sort leaves what it finds equal as it was
+            lines.sort(key=self._ranked(field), reverse=field.reverse)
+        return lines
+
+    def _ranked(self, field: KeyField) -> Callable[[bytes], Any]:
+        rank, split = field.rank(self.field_separator), self.rule.split
+        return lambda line: rank(split(line)[0])
