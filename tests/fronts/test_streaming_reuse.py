@@ -1,0 +1,123 @@
+"""What counts as a change: commands, files, variables and input names do; paths, ids and job names do not."""
+
+from __future__ import annotations
+
+import zipfile
+
+import pytest
+
+from incoop.errors import BadCall, IncoopError
+from tests.fronts.streams import Streams, some_lines
+
+COUNTING = 'awk \'{ print; print "reporter:counter:lines,seen,1" > "/dev/stderr" }\''
+
+
+def test_counters_are_replayed_for_reused_tasks(streams: Streams) -> None:
+    lines = some_lines(300)
+    streams.write(lines)
+    call = ["-mapper", COUNTING, "-reducer", 'awk \'{ n++ } END { print "reporter:counter:r,n," n > "/dev/stderr" }\'']
+    first = streams.run(*call)[1]
+    assert first.counters == {"lines: seen": 300, "r: n": 300} and first.map.executed == first.map.tasks
+    again = streams.run(*call)[1]
+    assert again.counters == first.counters and (again.map.executed, again.reduce.executed) == (0, 0)
+    streams.write([*lines, "one more"])
+    assert streams.run(*call)[1].counters == {"lines: seen": 301, "r: n": 301}
+
+
+def test_another_reducer_maps_nothing_again(streams: Streams) -> None:
+    streams.write(some_lines(200))
+    streams.run("-mapper", "sed s/w/v/", "-reducer", "uniq", "-numReduceTasks", "2")
+    output, report = streams.run("-mapper", "sed s/w/v/", "-reducer", "uniq -c", "-numReduceTasks", "2")
+    assert report.map.executed == 0 and report.reduce.executed == 2
+    assert output.count(b"\n") == len(set(streams.shell("sed s/w/v/").splitlines()))
+
+
+def test_names_and_limits_of_a_job_are_no_part_of_its_tasks(streams: Streams) -> None:
+    streams.write(some_lines(200))
+    mapper = ("-mapper", "sed s/w/v/")
+    streams.run(*mapper, "-D", "mapreduce.job.name=monday")
+    for more in (["-D", "mapreduce.job.name=tuesday"], ["-D", "mapreduce.task.timeout=5000"], ["-verbose"]):
+        assert streams.run(*mapper, *more)[1].map.executed == 0, more
+    for more in (["-cmdenv", "A=1"], ["-D", "my.limit=3"], ["-D", "my.limit=4"]):
+        assert streams.run(*mapper, *more)[1].map.executed > 0, more
+
+
+def test_properties_and_variables_reach_the_programs(streams: Streams) -> None:
+    streams.write(["x"])
+    names = ["my_limit", "GIVEN", "mapreduce_job_reduces", "mapred_reduce_tasks", "mapreduce_task_ismap"]
+    shown = " ".join(f'ENVIRON["{name}"]' for name in names)
+    mapper = "awk '{ print " + shown.replace(" ", ' "," ') + " }'"
+    call = ["-D", "my.limit=3", "-cmdenv", "GIVEN=a b", "-numReduceTasks", "2"]
+    assert streams.run(*call, "-mapper", mapper)[0] == b"3,a b,2,2,true\n"
+    partition = 'awk \'{ print ENVIRON["mapreduce_task_partition"], ENVIRON["mapreduce_job_id"] ~ /^job_/ }\''
+    assert streams.run(*call, "-reducer", partition)[0] in (b"0 1\n", b"1 1\n")
+
+
+def test_the_content_of_files_counts_and_their_paths_do_not(streams: Streams) -> None:
+    streams.write(some_lines(100))
+    rules = streams.program("rules.sed", "s/word/a/")
+    elsewhere = streams.folder / "elsewhere"
+    elsewhere.mkdir()
+    call = ["-mapper", "sed -f rules.sed", "-reducer", "NONE"]
+    first, _ = streams.run(*call, "-files", str(rules))
+    (elsewhere / "other.sed").write_text("s/word/a/")
+    same, report = streams.run(*call, "-files", f"file://{elsewhere}/other.sed#rules.sed")
+    assert same == first and report.map.executed == 0
+    rules.write_text("s/word/b/")
+    other, report = streams.run(*call, "-file", str(rules))
+    assert other == streams.shell("sed s/word/b/") and report.map.executed == report.map.tasks
+    assert any("-file is deprecated" in note for note in streams.options.notes)
+
+
+def test_a_program_in_the_current_folder_goes_along(streams: Streams, monkeypatch: pytest.MonkeyPatch) -> None:
+    streams.write(["b", "a"])
+    streams.program("upper.sh", "#!/bin/sh\nexec tr a-z A-Z\n")
+    monkeypatch.chdir(streams.folder)
+    assert streams.run("-mapper", "./upper.sh")[0] == b"A\nB\n"
+    assert any("upper.sh goes with the job" in note for note in streams.options.notes)
+    assert streams.run("-mapper", "sh upper.sh")[0] == b"A\nB\n"
+    streams.program("upper.sh", "#!/bin/sh\nexec sed s/^/-/\n")
+    assert streams.run("-mapper", "./upper.sh")[0] == b"-a\n-b\n"
+
+
+def test_archives_are_unpacked_under_their_link(streams: Streams) -> None:
+    streams.write(["a"])
+    archive = streams.folder / "tools.zip"
+    with zipfile.ZipFile(archive, "w") as opened:
+        entry = zipfile.ZipInfo("bin/run.sh")
+        entry.external_attr = 0o755 << 16
+        opened.writestr(entry, "#!/bin/sh\nsed s/a/found/\n")
+    assert streams.run("-archives", f"{archive}#tools", "-mapper", "sh tools/bin/run.sh")[0] == b"found\n"
+
+
+def test_an_input_files_name_counts_only_where_it_is_asked_for(streams: Streams) -> None:
+    lines = some_lines(100)
+    streams.write(lines, "a.txt")
+    named = 'awk \'{ n = split(ENVIRON["mapreduce_map_input_file"], part, "/"); print part[n], $1 }\''
+    firsts = [line.split()[0] for line in lines]
+    assert streams.run("-mapper", named)[0].decode().splitlines() == sorted(f"a.txt {word}" for word in firsts)
+    plain = streams.run("-mapper", "sed s/word/x/")[0]
+    (streams.input / "a.txt").rename(streams.input / "b.txt")
+    output, report = streams.run("-mapper", named)
+    assert output.decode().splitlines() == sorted(f"b.txt {word}" for word in firsts)
+    assert report.map.executed == report.map.tasks
+    again, report = streams.run("-mapper", "sed s/word/x/")
+    assert again == plain and report.map.executed == 0
+    (streams.input / "b.txt").rename(streams.input / "c.txt")
+    off, report = streams.run("-D", "incoop.input.file.name=false", "-mapper", named)
+    assert off.decode().splitlines() == sorted(f" {word}" for word in firsts)
+
+
+def test_what_cannot_go_with_a_job_is_said(streams: Streams) -> None:
+    streams.write(["a"])
+    one, two = streams.program("x.sed", "s/a/b/"), streams.folder / "input" / "x.sed"
+    two.write_text("s/a/c/")
+    for call, error in (
+        (["-files", "/nowhere/map.py"], "no such file"),
+        (["-files", f"{one},{two}"], "would both be x.sed"),
+        (["-archives", str(one)], "no archive"),
+        (["-files", "hdfs://host/x"], "hdfs is not read here"),
+        (["-files", f"{one}#../x"], "inside the working folder"),
+    ):
+        with pytest.raises((BadCall, IncoopError), match=error):
+            streams.run("-mapper", "cat", *call)
