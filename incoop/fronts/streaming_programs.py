@@ -27,6 +27,9 @@ _PLACES = ("PATH", "HOME", "USER", "LOGNAME", "SHELL", "TMPDIR", "LD_LIBRARY_PAT
 _MEANINGFUL = ("LANG", "LANGUAGE", "TZ", "PERL5LIB", "RUBYLIB", "R_LIBS", "GAWKLIBPATH", "AWKPATH", "POSIXLY_CORRECT")
 _MEANINGFUL_PREFIXES = ("LC_", "PYTHON")
 
+#: Changes nothing but the number of writes: a program that prints words would be waited for at every one of them.
+_NOT_PASSED_ON = "PYTHONUNBUFFERED"
+
 
 class CommandNotFound(IncoopError):
     """A command names a program that is not there."""
@@ -71,7 +74,7 @@ def caller_environment() -> tuple[dict[str, str], dict[str, str]]:
     meaningful = {
         name: value
         for name, value in os.environ.items()
-        if name in _MEANINGFUL or name.startswith(_MEANINGFUL_PREFIXES)
+        if (name in _MEANINGFUL or name.startswith(_MEANINGFUL_PREFIXES)) and name != _NOT_PASSED_ON
     }
     # Without it a Python program that walks through a set prints another order every time.
     meaningful.setdefault("PYTHONHASHSEED", "0")

@@ -6,13 +6,17 @@ those of one key by value; so what a reducer reads follows from the lines, whate
 
 from __future__ import annotations
 
-import re
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from itertools import repeat
 from typing import Any
 
 from incoop.errors import BadCall
 from incoop.fronts.streaming_fields import KeyField
+
+#: Lines that are looked at for repetition before they are sorted.
+_SAMPLE = 1000
 
 
 def lines_of(data: bytes) -> list[bytes]:
@@ -78,12 +82,11 @@ class KeyRule:
             key + separator + value if between or trailing else key for key, between, value in map(self.split, lines)
         ]
 
-    def below_separator(self) -> re.Pattern[bytes] | None:
-        """Finds a byte that comes before the separator; None for separators of several bytes."""
+    def below_separator(self) -> bytes | None:
+        """The bytes that come before the separator, but for the newline; None for separators of several bytes."""
         if len(self.separator) != 1:
             return None
-        below = b"".join(b"\\x%02x" % byte for byte in range(self.separator[0]) if byte != ord("\n"))
-        return re.compile(b"[%b]" % below) if below else re.compile(rb"(?!)")
+        return bytes(range(self.separator[0])).replace(b"\n", b"")
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,8 +107,16 @@ class Order:
             [b'a\t1', b'a\t2', b'b\t1']
         """
         lines = lines_of(data)
+        sample = lines[:: len(lines) // _SAMPLE + 1]
+        if 2 * len(set(sample)) > len(sample):
+            return self._sort(data, lines)
+        # Mappers often print the same line again and again; of lines that will stand together one is enough to sort.
+        counts = Counter(lines)
+        return [line for one in self._sort(data, list(counts)) for line in repeat(one, counts[one])]
+
+    def _sort(self, data: bytes, lines: list[bytes]) -> list[bytes]:
         below = self.rule.below_separator()
-        if below is not None and below.search(data) is None:
+        if below is not None and len(data.translate(None, below)) == len(data):
             # Nothing comes before the separator, so whole lines are in the order of (key, value).
             lines.sort()
         else:

@@ -101,7 +101,7 @@ class Combine:
         rule = self.order.rule
         if isinstance(self.program, str):
             return aggregate(lines, rule, combine=True)
-        given = set(rule.keys(lines))
+        given = set(rule.keys(set(lines)))
         fed = joined(rule.rewritten(lines, self.input_separator))
         # How often lines are combined depends on what ran before, so what a combiner counts does not add up.
         printed = self.program.run(fed, task_variables("m", 0), count=False)
