@@ -1,9 +1,10 @@
 """A Hadoop Streaming job against a shell pipeline of the same programs: first run, and after one inserted record.
 
-    python -m bench.fronts_streaming [--size 100M] [--repeat 3]
+    python -m bench.fronts_streaming [--size 100M] [--repeat 3] [--reducers 64]
 
 Word count in Python with a combiner, beside `map | LC_ALL=C sort | reduce` on the same file; outputs are compared.
-Spark runs already, as it does for a second job of a session.
+Spark runs already, as it does for a second job of a session. A reducer runs again for all of its partition, so that the
+number of reducers decides what an update costs: see also `--reducers 1`.
 """
 
 from __future__ import annotations
@@ -69,16 +70,16 @@ class Figures:
         return self.pipeline / self.rerun
 
 
-def measure(size: int, repeat: int = 3) -> Figures:
+def measure(size: int, repeat: int = 3, reducers: int = 64) -> Figures:
     """Run both on a text of this many bytes; the outputs must be the same."""
     folder = Path(tempfile.mkdtemp(prefix="incoop-bench-"))
     try:
-        return _measure(folder, size, repeat)
+        return _measure(folder, size, repeat, reducers)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _measure(folder: Path, size: int, repeat: int) -> Figures:
+def _measure(folder: Path, size: int, repeat: int, reducers: int) -> Figures:
     text = folder / "text.txt"
     data.write_text(text, size)
     base = text.read_bytes()
@@ -94,48 +95,55 @@ def _measure(folder: Path, size: int, repeat: int) -> Figures:
             # A changed line in both programs makes nothing of the run before fit.
             (folder / "map.py").write_text(f"# {attempt}\n{MAP}")
             (folder / "sum.py").write_text(f"# {attempt}\n{SUM}")
-            seconds, output, _ = _job(session, folder, f"first-{attempt}")
+            seconds, output, _ = _job(session, folder, f"first-{attempt}", reducers)
             assert output == expected
             first.append(seconds)
             text.write_bytes(data.insert_record(base, attempt))
-            seconds, output, report = _job(session, folder, f"rerun-{attempt}")
+            seconds, output, report = _job(session, folder, f"rerun-{attempt}", reducers)
             rerun.append(seconds)
             if attempt == 0:
                 assert output == _pipeline(folder)[1]
     return Figures(statistics.median(pipeline), statistics.median(first), statistics.median(rerun), report)
 
 
-def _pipeline(folder: Path) -> tuple[float, bytes]:
-    """Seconds and output of the plain pipeline."""
+def _pipeline(folder: Path) -> tuple[float, list[bytes]]:
+    """Seconds and sorted lines of output of the plain pipeline."""
     command = f"{sys.executable} map.py < text.txt | LC_ALL=C sort | {sys.executable} sum.py > expected"
     started = time.perf_counter()
     # Unbuffered, Python would write every word by itself; the job's programs are not told to either.
     env = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
     subprocess.run(["bash", "-o", "pipefail", "-c", command], cwd=folder, check=True, env=env)
-    return time.perf_counter() - started, (folder / "expected").read_bytes()
+    seconds = time.perf_counter() - started
+    return seconds, sorted((folder / "expected").read_bytes().splitlines())
 
 
-def _job(session: Any, folder: Path, name: str) -> tuple[float, bytes, Any]:
-    """Seconds, output and report of the job."""
+def _job(session: Any, folder: Path, name: str, reducers: int) -> tuple[float, list[bytes], Any]:
+    """Seconds, sorted lines of output and report of the job."""
     options = parse_options(
         [
             *("-files", f"{folder}/map.py,{folder}/sum.py", "-input", f"{folder}/text.txt"),
             *("-mapper", f"{sys.executable} map.py", "-combiner", f"{sys.executable} sum.py"),
             *("-reducer", f"{sys.executable} sum.py", "-output", str(folder / name)),
+            *("-numReduceTasks", str(reducers)),
         ]
     )
     started = time.perf_counter()
     report = run_streaming(session, options)
-    return time.perf_counter() - started, (folder / name / "part-00000").read_bytes(), report
+    seconds = time.perf_counter() - started
+    parts = sorted((folder / name).glob("part-*"))
+    assert len(parts) == reducers
+    return seconds, sorted(line for part in parts for line in part.read_bytes().splitlines()), report
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--size", default="100M")
     parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--reducers", type=int, default=64)
     given = parser.parse_args()
-    figures = measure(Size().convert(given.size, None, None), given.repeat)
+    figures = measure(Size().convert(given.size, None, None), given.repeat, given.reducers)
     print(f"{given.size} of text, {os.cpu_count()} cores, Hadoop Streaming word count with a combiner")
+    print(f"{given.reducers} reducers")
     print(f"map | sort | reduce          {figures.pipeline:8.2f} s")
     print(f"first run                    {figures.first:8.2f} s   {figures.first_ratio:.2f} of it (<= {FIRST_AT_MOST})")
     print(

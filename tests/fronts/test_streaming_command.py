@@ -1,0 +1,59 @@
+"""`incoop streaming` as a user calls it: output, exit codes, help, and what Ctrl-C leaves."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from tests.cli.command import CALL, incoop
+from tests.fronts.test_streaming_failures import none_running, running
+
+
+def test_a_job_runs_and_says_what_it_reused(tmp_path: Path) -> None:
+    (tmp_path / "in.txt").write_text("b a\na\n")
+    call = ["streaming", "-input", "in.txt", "-mapper", "tr ' ' '\\n'", "-reducer", "uniq -c", "-jt", "x"]
+    for output in ("one", "two"):
+        done = incoop(*call, "-output", output, "--report", "json", cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        assert (tmp_path / output / "part-00000").read_text().split() == ["2", "a", "1", "b"]
+        assert (tmp_path / output / "_SUCCESS").exists() and done.stdout == ""
+        assert "note: -jt has no effect" in done.stderr
+    report = json.loads(done.stderr.splitlines()[-1])
+    assert report["map"] == {"tasks": 1, "executed": 0} and report["reduce"]["executed"] == 0
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in.txt", "incoop-store", "one", "two"]
+    taken = incoop(*call, "-output", "one", cwd=tmp_path)
+    assert taken.returncode == 1 and "one exists already" in taken.stderr
+
+
+def test_wrong_calls_end_with_2_and_failed_jobs_with_1(tmp_path: Path) -> None:
+    wrong = incoop("streaming", "-imput", "x", cwd=tmp_path)
+    assert wrong.returncode == 2 and "did you mean -input?" in wrong.stderr
+    missing = incoop("streaming", "-input", "x", "-output", "o", "-mapper", "no-such", cwd=tmp_path)
+    assert missing.returncode == 1 and "there is no program 'no-such'" in missing.stderr
+    for words in (["-help"], ["-info"], ["--help"], []):
+        done = incoop("streaming", *words, cwd=tmp_path)
+        assert done.returncode == 0 and "-numReduceTasks" in done.stdout and "Example" in done.stdout
+
+
+def test_an_interrupt_leaves_no_process_and_no_output(tmp_path: Path) -> None:
+    (tmp_path / "in.txt").write_text("a\n")
+    (tmp_path / "hang.sh").write_text("sleep 4322.5\ncat\n")
+    words = ["streaming", "-input", "in.txt", "-output", "out", "-mapper", "sh hang.sh"]
+    job = subprocess.Popen([sys.executable, "-c", CALL, *words], cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    try:
+        for _ in range(1200):
+            if running("sleep 4322.5"):
+                break
+            assert job.poll() is None, job.communicate()[1]
+            time.sleep(0.1)
+        job.send_signal(signal.SIGINT)
+        _, said = job.communicate(timeout=60)
+    finally:
+        job.kill()
+    assert job.returncode == 130 and "interrupted" in said
+    assert none_running("sleep 4322.5")
+    assert not list(tmp_path.glob("*out*"))
