@@ -22,7 +22,7 @@ from inchdfs.sources import expand
 from incoop.batches import BatchCombiner, ChunkMapper
 from incoop.errors import BadCall, IncoopError
 from incoop.failures import JobFailed
-from incoop.fronts.streaming_files import Shipment, without_clashes
+from incoop.fronts.streaming_files import Shipment, local_path, without_clashes
 from incoop.fronts.streaming_options import Options
 from incoop.fronts.streaming_output import refuse_existing, write_in_order, write_partitions
 from incoop.fronts.streaming_process import CommandFailed
@@ -31,6 +31,7 @@ from incoop.fronts.streaming_properties import is_placement, variable_of
 from incoop.fronts.streaming_settings import Settings, command_or_none, input_paths
 from incoop.fronts.streaming_stages import (
     AGGREGATE,
+    PRINTED,
     Combine,
     CombinerEmitsOtherKeys,
     CombineStage,
@@ -79,7 +80,7 @@ def run_streaming(session: Session, options: Options) -> RunReport:
     """Run a job and write its output; the report says what was reused, `options.notes` what had no effect."""
     if options.output is None:
         raise BadCall("no output is named: -output FOLDER.")
-    output = Path(options.output.removeprefix("file://")).absolute()
+    output = Path(local_path(options.output)).absolute()
     refuse_existing(output)
     store = session.datasets.folder.parent.absolute()
     store.mkdir(parents=True, exist_ok=True)
@@ -107,7 +108,7 @@ class StreamingJob:
         words = {
             role: builder.words(role, text) for role, text in wanted.items() if text is not None and text != AGGREGATE
         }
-        programs = {role: builder.build(role, str(wanted[role]), each) for role, each in words.items()}
+        programs = {role: builder.build(role, str(wanted[role]), words) for role in words}
         builder.stage(list(programs.values()))
         for note in builder.notes:
             options.note(note)
@@ -285,7 +286,7 @@ def _clear(failed: JobFailed) -> IncoopError:
     """The engine's error without a traceback of incoop's own: the command's words are what helps."""
     kind, _, text = failed.error.partition(": ")
     if kind == CombinerEmitsOtherKeys.__name__:
-        return CombinerEmitsOtherKeys(text)
+        return CombinerEmitsOtherKeys(text.removeprefix(PRINTED).partition(", which")[0])
     where = failed.where.partition(", [")[0]
     if failed.where.startswith("key "):
         where = f"partition {failed.where.removeprefix('key ')}"

@@ -30,6 +30,9 @@ _MEANINGFUL_PREFIXES = ("LC_", "PYTHON")
 #: Changes nothing but the number of writes: a program that prints words would be waited for at every one of them.
 _NOT_PASSED_ON = "PYTHONUNBUFFERED"
 
+#: Larger files are data or binaries, not scripts that name others.
+_SEARCHED = 1 << 20
+
 
 class CommandNotFound(IncoopError):
     """A command names a program that is not there."""
@@ -189,10 +192,12 @@ class ProgramBuilder:
                 words[0] = path.as_posix()
         return words
 
-    def build(self, role: str, text: str, words: list[str]) -> Program:
-        """A program of a command whose files are all known by now."""
-        links = tuple(each.link for each in self.shipments)
-        content = [(each.link, each.digest()) for each in self.shipments]
+    def build(self, role: str, text: str, words_of: Mapping[str, list[str]]) -> Program:
+        """A program of the command of a role, once the words of all roles are known."""
+        words = words_of[role]
+        given = self._given_to(role, words_of)
+        links = tuple(each.link for each in given)
+        content = [(each.link, each.digest()) for each in given]
         first = words[0]
         if first not in links:
             found = shutil.which(first)
@@ -205,6 +210,24 @@ class ProgramBuilder:
         offered = Offered((first, *words[1:]), str(self.staging), links, self.offered, self.timeout, self.verbose)
         return Program(role, text, tuple(content), self.environment, self.exit_code_counts, offered)
 
+    def _given_to(self, role: str, words_of: Mapping[str, list[str]]) -> list[Shipment]:
+        """What a role finds in its folder: all, but scripts of other roles that nothing of its own mentions.
+
+        So a new reducer maps nothing again; and what is withheld cannot be read, so that it need not count.
+        """
+        others = {os.path.normpath(word) for other, words in words_of.items() if other != role for word in words}
+        own = {os.path.normpath(word) for word in words_of[role]}
+        doubtful = [each for each in self.shipments if each.link in others - own and each.source.is_file()]
+        given = [each for each in self.shipments if each not in doubtful]
+        if any(each.archive for each in given):  # which may hold programs that mention anything
+            return self.shipments
+        texts = [" ".join(words_of[role]).encode(), *(_text_of(each) for each in given)]
+        while mentioned := [each for each in doubtful if any(_stem(each) in text for text in texts)]:
+            given += mentioned
+            doubtful = [each for each in doubtful if each not in mentioned]
+            texts = [_text_of(each) for each in mentioned]
+        return [each for each in self.shipments if each in given]
+
     def stage(self, programs: list[Program]) -> None:
         """Copy what is shipped, and make the programs among it executable."""
         for each in self.shipments:
@@ -213,6 +236,19 @@ class ProgramBuilder:
             path = self.staging / program.offered.argv[0]
             if program.offered.argv[0] in program.offered.links and path.is_file() and not path.is_symlink():
                 path.chmod(path.stat().st_mode | 0o111)
+
+
+def _stem(shipment: Shipment) -> bytes:
+    """A file's name as an import or a path would spell it."""
+    return Path(shipment.link).name.partition(".")[0].encode()
+
+
+def _text_of(shipment: Shipment) -> bytes:
+    """What a shipped file says, or all files of a folder."""
+    if not shipment.source.exists():
+        return b""
+    files = shipment.source.rglob("*") if shipment.source.is_dir() else [shipment.source]
+    return b"\n".join(file.read_bytes() for file in files if file.is_file() and file.stat().st_size <= _SEARCHED)
 
 
 def _outside(word: str, at: int) -> bool:

@@ -24,6 +24,9 @@ from incoop.fronts.streaming_records import KeyRule, Order, joined, lines_of
 #: Of `-reducer aggregate`.
 AGGREGATE = "aggregate"
 
+#: How the error on a combiner that prints other keys begins.
+PRINTED = "the combiner printed the key "
+
 _LINES = Lines(encoding=None)
 
 
@@ -36,7 +39,7 @@ class CombinerEmitsOtherKeys(IncoopError):
 
     def __str__(self) -> str:
         return (
-            f"the combiner printed the key {self.key}, which it was not given. Lines of other keys cannot be "
+            f"{PRINTED}{self.key}, which it was not given. Lines of other keys cannot be "
             "combined again; print the keys that were read, or leave the combiner out."
         )
 
@@ -191,6 +194,8 @@ def by_bucket(lines: list[bytes], rule: KeyRule, partitioner: Partitioner) -> It
 
 
 def _grouped(lines: list[bytes], numbers: Any) -> Iterator[tuple[int, bytes]]:
+    if not lines:
+        return
     order = np.argsort(numbers, kind="stable")
     ordered = [lines[at] for at in order.tolist()]
     found, firsts = np.unique(numbers[order], return_index=True)

@@ -121,3 +121,32 @@ def test_what_cannot_go_with_a_job_is_said(streams: Streams) -> None:
     ):
         with pytest.raises((BadCall, IncoopError), match=error):
             streams.run("-mapper", "cat", *call)
+
+
+def test_an_edited_reducer_script_maps_nothing_again(streams: Streams) -> None:
+    streams.write(some_lines(200))
+    mapper, reducer = (
+        streams.program("up.awk", "{ print toupper($1) }"),
+        streams.program("count.awk", "END { print NR }"),
+    )
+    call = ["-files", f"{mapper},{reducer}", "-mapper", "awk -f up.awk", "-reducer", "awk -f count.awk"]
+    assert streams.run(*call)[0] == b"200\n"
+    streams.program("count.awk", "END { print 2 * NR }")
+    output, report = streams.run(*call)
+    assert output == b"400\n" and (report.map.executed, report.reduce.executed) == (0, 1)
+
+
+def test_a_script_that_another_one_mentions_is_given_to_it(streams: Streams) -> None:
+    streams.write(["a", "b"])
+    inner, outer = streams.program("inner.sh", "exec tr a-z A-Z\n"), streams.program("outer.sh", "exec sh inner.sh\n")
+    call = ["-files", f"{inner},{outer}", "-mapper", "sh outer.sh", "-reducer", "sh inner.sh"]
+    assert streams.run(*call)[0] == b"A\nB\n"
+    streams.program("inner.sh", "exec sed s/^/-/\n")
+    output, report = streams.run(*call)
+    assert output == b"--a\n--b\n" and report.map.executed == report.map.tasks
+
+
+def test_a_mapper_may_print_nothing(streams: Streams) -> None:
+    streams.write(some_lines(50))
+    for call in (["-combiner", "cat"], ["-numReduceTasks", "2"], ["-reducer", "NONE"]):
+        assert streams.run("-mapper", "sed d", *call)[0] == b""
