@@ -1,6 +1,6 @@
 """A Hadoop Streaming job against a shell pipeline of the same programs: first run, and after one inserted record.
 
-    python -m bench.fronts_streaming [--size 100M] [--repeat 3] [--reducers 64]
+    python -m bench.fronts_streaming [--size 100M] [--repeat 3] [--reducers 16]
 
 Word count in Python with a combiner, beside `map | LC_ALL=C sort | reduce` on the same file; outputs are compared.
 Spark runs already, as it does for a second job of a session. A reducer runs again for all of its partition, so that the
@@ -70,7 +70,7 @@ class Figures:
         return self.pipeline / self.rerun
 
 
-def measure(size: int, repeat: int = 3, reducers: int = 64) -> Figures:
+def measure(size: int, repeat: int = 3, reducers: int = 16) -> Figures:
     """Run both on a text of this many bytes; the outputs must be the same."""
     folder = Path(tempfile.mkdtemp(prefix="incoop-bench-"))
     try:
@@ -139,7 +139,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--size", default="100M")
     parser.add_argument("--repeat", type=int, default=3)
-    parser.add_argument("--reducers", type=int, default=64)
+    parser.add_argument("--reducers", type=int, default=16)
     given = parser.parse_args()
     figures = measure(Size().convert(given.size, None, None), given.repeat, given.reducers)
     print(f"{given.size} of text, {os.cpu_count()} cores, Hadoop Streaming word count with a combiner")

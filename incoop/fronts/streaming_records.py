@@ -114,6 +114,12 @@ class Order:
         counts = Counter(lines)
         return [line for one in self._sort(data, list(counts)) for line in repeat(one, counts[one])]
 
+    def sorted_text(self, data: bytes) -> tuple[bytes, list[bytes]]:
+        """The same as one text, and the distinct lines; faster where many are equal."""
+        counts = Counter(lines_of(data))
+        distinct = self._sort(data, list(counts))
+        return b"".join([(line + b"\n") * counts[line] for line in distinct]), distinct
+
     def _sort(self, data: bytes, lines: list[bytes]) -> list[bytes]:
         below = self.rule.below_separator()
         if below is not None and len(data.translate(None, below)) == len(data):

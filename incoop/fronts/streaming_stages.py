@@ -100,12 +100,13 @@ class Combine:
 
     def lines(self, data: bytes) -> list[bytes]:
         """The combined lines of a text, as the mapper would have printed them."""
-        lines = self.order.sorted(data)
         rule = self.order.rule
         if isinstance(self.program, str):
-            return aggregate(lines, rule, combine=True)
-        given = set(rule.keys(set(lines)))
-        fed = joined(rule.rewritten(lines, self.input_separator))
+            return aggregate(self.order.sorted(data), rule, combine=True)
+        fed, distinct = self.order.sorted_text(data)
+        given = set(rule.keys(distinct))
+        if rule.separator != self.input_separator:
+            fed = joined(rule.rewritten(lines_of(fed), self.input_separator))
         # How often lines are combined depends on what ran before, so what a combiner counts does not add up.
         printed = self.program.run(fed, task_variables("m", 0), count=False)
         found = lines_of(printed)
