@@ -51,8 +51,8 @@ from incoop.session import Session
 #: so that an edit does not happen to fall into one that is several times as large.
 CHUNKS = inchdfs.ChunkSettings(average=1 << 20, maximum=1 << 21)
 
-#: Shards of the tree of combined lines. One process combines a shard of a node: with two, an update starts two for each
-#: level, and a first run builds the tree on two cores, which takes a tenth of what mapping does.
+#: Shards of the tree of combined lines. One process combines a shard of a node, so that an update starts this many on
+#: each level, and a first run builds the tree on as many cores.
 _SHARDS = 2
 
 #: How a mapper's text shows that it wants to know its input file: both names of the variable end so.

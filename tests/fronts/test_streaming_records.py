@@ -47,6 +47,14 @@ def test_lines_are_ordered_by_key_and_then_by_value(lines: list[bytes], separato
         split_by_hand(line, separator, fields) for line in lines
     )
     assert lines_of(joined(lines)) == lines
+    assert Order(rule).sorted_text(joined(lines * 3)) == (
+        joined(Order(rule).sorted(joined(lines * 3))),
+        sorted_set(found),
+    )
+
+
+def sorted_set(lines: list[bytes]) -> list[bytes]:
+    return list(dict.fromkeys(lines))
 
 
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.integers(-20, 20), st.sampled_from("xyz")), max_size=20))
