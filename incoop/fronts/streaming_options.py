@@ -250,7 +250,7 @@ HELP = (
     ("-outputformat", "CLASS", "TextOutputFormat."),
     ("-cmdenv", "NAME=VALUE", "A variable for the programs' environment."),
     ("-lazyOutput", "", "No part files for reducers without output."),
-    ("-verbose", "", "Show what the programs print on standard error."),
+    ("-verbose", "", "Show the last lines that the programs print on standard error."),
     ("-D", "NAME=VALUE", "A property, also given to the programs as NAME with _ for other characters."),
     ("-conf", "FILE", "Properties from a Hadoop configuration file."),
     ("-info, -help", "", "This text."),
