@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from incoop.errors import IncoopError
@@ -50,16 +50,20 @@ def write_partitions(folder: Path, texts: Mapping[int, bytes], reducers: int, la
 
 
 def write_in_order(folder: Path, texts: Iterable[bytes]) -> None:
-    """Texts one after the other, in part files of even size."""
-    parts: list[list[bytes]] = [[]]
+    """Texts one after the other, in part files of even size; one of them is in memory at a time."""
+    _write(folder, enumerate(_in_parts(texts)))
+
+
+def _in_parts(texts: Iterable[bytes]) -> Iterator[list[bytes]]:
+    part: list[bytes] = []
     size = 0
     for text in texts:
         if size >= _PART_BYTES:
-            parts.append([])
-            size = 0
-        parts[-1].append(text)
+            yield part
+            part, size = [], 0
+        part.append(text)
         size += len(text)
-    _write(folder, enumerate(parts))
+    yield part
 
 
 def _write(folder: Path, parts: Iterable[tuple[int, list[bytes]]]) -> None:
