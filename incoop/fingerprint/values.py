@@ -136,6 +136,17 @@ def expand_accumulator(walk: Walk, node: Node, obj: Any) -> None:
     ]
 
 
+def expand_stated(walk: Walk, node: Node, obj: Any) -> None:
+    """Read an object that says itself what counts of it: its class, and what `__incoop_content__` gives."""
+    node.tag = b"stated"
+    content = obj.__incoop_content__()
+    walk.keep(content)
+    node.tokens = [
+        walk.token(type(obj), node, ("class", type(obj).__qualname__)),
+        walk.token(content, node, ("content", None)),
+    ]
+
+
 def expand_object(walk: Walk, node: Node, obj: Any) -> None:
     """Read an object by its class and what `__reduce_ex__` says it is made of.
 

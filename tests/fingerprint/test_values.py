@@ -216,6 +216,23 @@ def test_what_has_no_content_is_an_error(handle: Any) -> None:
         fingerprint([handle()])
 
 
+class _Stated:
+    """Says itself what counts of it."""
+
+    def __init__(self, content: Any, folder: str) -> None:
+        self.content, self.folder, self.handle = content, folder, threading.Lock()
+
+    def __incoop_content__(self) -> Any:
+        return self.content
+
+
+def test_an_object_that_states_its_content_counts_by_that() -> None:
+    one = fingerprint(_Stated(["a", {1: 2}], "/tmp/x"))
+    assert one == fingerprint(_Stated(["a", {1: 2}], "/tmp/y"))
+    assert one != fingerprint(_Stated(["a", {1: 3}], "/tmp/x"))
+    assert one != fingerprint(["a", {1: 2}])
+
+
 def test_a_million_small_elements_take_a_few_seconds() -> None:
     big = {"ints": list(range(400_000)), "words": {str(i): i for i in range(200_000)}, "floats": [0.5] * 200_000}
     start = time.process_time()
