@@ -20,6 +20,7 @@ from incoop.errors import BadCall, IncoopError
 COMMANDS: dict[str, tuple[str, str]] = {
     "run": ("incoop.cli.run:run", "Run a Job defined in a file."),
     "streaming": ("incoop.cli.streaming:streaming", "Run a Hadoop Streaming job, same options."),
+    "mrjob": ("incoop.cli.mrjob:mrjob", "Run an unmodified mrjob job, memoized."),
     "demo": ("incoop.cli.demo:demo", "Show the whole idea in one minute."),
     "doctor": ("incoop.cli.doctor:doctor", "Say what is missing on this machine, and how to get it."),
     "put": ("incoop.cli.datasets:put", "Store files as a new version of a dataset."),
