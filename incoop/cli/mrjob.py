@@ -43,9 +43,12 @@ def mrjob(
         from incoop.fronts.mrjob import run_job
         from incoop.fronts.mrjob_load import loaded_job
     except ModuleNotFoundError as missing:
-        if (missing.name or "").partition(".")[0] not in ("mrjob", "distutils"):
+        if (missing.name or "").partition(".")[0] not in ("mrjob", "distutils", "pipes"):
             raise
-        raise BadCall("mrjob is not installed for this Python; get it with: pip install 'incoop[mrjob]'") from missing
+        raise BadCall(
+            "mrjob does not run on this Python (no module "
+            f"{missing.name}); up to Python 3.12, get it with: pip install 'incoop[mrjob]'"
+        ) from missing
     from incoop.fronts.mrjob_report import total
     from incoop.session import connect
 
