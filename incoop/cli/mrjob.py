@@ -40,7 +40,7 @@ def mrjob(
       incoop mrjob mr_word_freq_count.py --help
     """
     try:
-        from incoop.fronts.mrjob import run_job
+        from incoop.fronts.mrjob import made_job, run_job
         from incoop.fronts.mrjob_load import loaded_job
     except ModuleNotFoundError as missing:
         if (missing.name or "").partition(".")[0] not in ("mrjob", "distutils", "pipes"):
@@ -53,7 +53,8 @@ def mrjob(
     from incoop.session import connect
 
     with loaded_job(job, list(arguments)) as loaded:
+        made = made_job(loaded)
         with connect(store, memo=memo, master=master, chunks=settings_from(options)) as session:
-            runner = run_job(session, loaded)
+            runner = run_job(session, loaded, made)
         whole = total(f"{job.stem} {loaded.job.__name__}", runner.reports, runner.notes)
     show_report(report, whole.as_dict(), str(whole))

@@ -46,6 +46,7 @@ class IncoopRunner(InlineMRJobRunner):  # type: ignore[misc]
         super().__init__(**options)
         self._session, self._loaded, self._job = session, loaded, job
         self._previous: Output | None = None
+        self._engine_steps: list[Step] = []
         self.reports: list[RunReport] = []
         self.notes: list[str] = []
 
@@ -76,8 +77,11 @@ class IncoopRunner(InlineMRJobRunner):  # type: ignore[misc]
         return [path for glob in self._get_input_paths() for path in sorted(self.fs.ls(glob))]
 
     def _run_streaming_step(self, step: Any, step_num: int) -> None:
-        self._create_dist_cache_dir(step_num)
-        engine_step = self._step(step, step_num)
+        for number in range(self._num_steps()) if step_num == 0 else ():
+            self._create_dist_cache_dir(number)
+        if step_num == 0:
+            self._engine_steps = self._all_steps()
+        engine_step = self._engine_steps[step_num]
         output = engine_step.run(self._input(engine_step))
         self._previous = output
         self.reports += output.reports
@@ -87,7 +91,16 @@ class IncoopRunner(InlineMRJobRunner):  # type: ignore[misc]
         if last or self._step_output_dir:
             self._write_parts(Path(self._output_dir_for_step(step_num)), output)
 
-    def _step(self, step: Any, step_num: int) -> Step:
+    def _all_steps(self) -> list[Step]:
+        """The steps; worked out backwards, since one whose output shows its tasks asks for those of the one before."""
+        steps: list[Step] = []
+        shows = False
+        for number, step in reversed(list(enumerate(self._get_steps()))):
+            steps.insert(0, self._step(step, number, shows))
+            shows = steps[0].has_own_tasks()
+        return steps
+
+    def _step(self, step: Any, step_num: int, tasks_show: bool) -> Step:
         cache = Path(self._dist_cache_dir(step_num)).absolute()
         return Step(
             name=f"{self._loaded.path.stem} {self._loaded.job.__name__} step {step_num + 1}",
@@ -98,6 +111,7 @@ class IncoopRunner(InlineMRJobRunner):  # type: ignore[misc]
             source=Source(self._loaded.modules()),
             sort_values=bool(self._sort_values),
             tasks=self._num_reducers(step_num) * 2,
+            tasks_show=tasks_show,
             scratch=cache.parent / "incoop",
             session=self._session,
             note=self._note,
@@ -130,8 +144,7 @@ class IncoopRunner(InlineMRJobRunner):  # type: ignore[misc]
             digests = {path: folder_digest(Path(path)).hex() for path in named}
             return StepInput(TASK, raw_tasks(step.scratch / "raw", named, digests))
         empty = not any(Path(path).stat().st_size for path in paths)
-        shows_tasks = "reducer" not in step.description and step.has_state("mapper") and step.is_plain("mapper")
-        if shows_tasks or step.source.names_input_range() or (empty and step.speaks_unasked()):
+        if step.has_own_tasks() or step.source.names_input_range() or (empty and step.speaks_unasked()):
             return self._mrjobs_own_tasks(step, paths)
         if not step.source.names_input_file():
             return StepInput(LINES, paths)
@@ -142,6 +155,10 @@ class IncoopRunner(InlineMRJobRunner):  # type: ignore[misc]
 
     def _input_from(self, previous: Output, step: Step) -> StepInput:
         """The result of the step before; as a file where a mapper has to see its lines in their order."""
+        if step.has_own_tasks():
+            folder = step.scratch / "parts"
+            self._write_parts(folder, previous)
+            return self._mrjobs_own_tasks(step, [str(path) for path in sorted(folder.iterdir())])
         needs_order = "mapper" in step.description and step.has_state("mapper")
         empty = not any(lines for _, lines in previous.result)
         if not needs_order and not (empty and step.speaks_unasked()):
@@ -180,7 +197,9 @@ class IncoopRunner(InlineMRJobRunner):  # type: ignore[misc]
         """Part files, about as many as mrjob would write; those of an earlier run that are left over go."""
         folder.mkdir(parents=True, exist_ok=True)
         names = set()
-        for number, lines in enumerate(cut_groups(output.groups(), self._num_reducers(0) * 2)):
+        groups = output.groups()
+        parts = [lines for _, lines in groups] if output.by_task else cut_groups(groups, self._num_reducers(0) * 2)
+        for number, lines in enumerate(parts):
             name = f"part-{number:05d}"
             names.add(name)
             (folder / name).write_bytes(lines)
@@ -214,11 +233,18 @@ def _of_file(split: dict[str, Any]) -> dict[str, str]:
     return {f"{prefix}.input.{k}": v for k, v in told.items() for prefix in ("mapreduce.map", "map")}
 
 
-def run_job(session: Session, loaded: LoadedJob) -> IncoopRunner:
-    """Run a loaded job with the arguments in `sys.argv`, as its `run()` would; gives the runner with its reports."""
+def made_job(loaded: LoadedJob) -> Any:
+    """A job object with the arguments in `sys.argv`; ends the process as its `run()` would when they are wrong."""
     job = loaded.job()
     if job.options.runner not in (None, "inline", "local"):
         log.warning("-r %s: the job runs on incoop all the same; that runner's options do nothing", job.options.runner)
+    if not job.steps():
+        raise BadCall(f"{loaded.job.__name__} in {loaded.path} has no steps: define a mapper or a reducer, or steps().")
+    return job
+
+
+def run_job(session: Session, loaded: LoadedJob, job: Any) -> IncoopRunner:
+    """Run a job as its `run()` would; gives the runner with its reports."""
     job._runner_class = lambda: IncoopRunner
     runner = IncoopRunner(session, loaded, job, **job._runner_kwargs())
     job.make_runner = lambda: runner

@@ -9,13 +9,16 @@ from __future__ import annotations
 
 import sys
 import traceback
+from argparse import ArgumentParser
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, NoReturn
 
+import mrjob.job
 from mrjob.job import MRJob
 
 from incoop.errors import BadCall, IncoopError
@@ -53,6 +56,17 @@ class _JobStarts(BaseException):
     """Raised in place of running a job; no `except Exception` of the file's catches it."""
 
 
+class _SuggestingParser(ArgumentParser):
+    """mrjob's parser of arguments, which names the nearest option when one is unknown."""
+
+    def error(self, message: str) -> NoReturn:
+        unknown = [word.partition("=")[0] for word in message.split() if word.startswith("-")]
+        if "unrecognized arguments" in message and unknown:
+            near = get_close_matches(unknown[0], self._option_string_actions, n=1)
+            message += f"; did you mean {near[0]}?" if near else "; options of incoop stand before the job file"
+        super().error(message)
+
+
 @contextmanager
 def loaded_job(path: Path, arguments: list[str]) -> Iterator[LoadedJob]:
     """The job of a file. While inside, `__main__` and `sys.argv` are the file's."""
@@ -65,12 +79,14 @@ def loaded_job(path: Path, arguments: list[str]) -> Iterator[LoadedJob]:
     sys.modules["__main__"], sys.argv = main, [str(path), *arguments]
     sys.path.insert(0, str(path.parent.absolute()))
     by_value: list[ModuleType] = []
+    saved_parser, mrjob.job.ArgumentParser = mrjob.job.ArgumentParser, _SuggestingParser
     try:
         loaded = LoadedJob(_run_until_job(path, main), path, before)
         by_value = loaded.modules()[1:]
         _register(by_value, True)
         yield loaded
     finally:
+        mrjob.job.ArgumentParser = saved_parser
         _register(by_value, False)
         sys.modules["__main__"], sys.argv, sys.path = saved_main, saved_argv, saved_path
         for name in set(sys.modules) - before:

@@ -14,7 +14,7 @@ Contract: the result's pairs, sorted by place, are the lines that mrjob's inline
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -64,6 +64,8 @@ class Output:
 
     result: Result
     reports: list[RunReport]
+    #: One pair a task of mrjob's own, in order.
+    by_task: bool
 
     def groups(self) -> list[tuple[bytes, bytes]]:
         """Places and lines, in the order of mrjob's part files."""
@@ -84,6 +86,8 @@ class Step:
     sort_values: bool
     #: How many reduce tasks mrjob would aim at.
     tasks: int
+    #: The next step's output shows which tasks this one had.
+    tasks_show: bool
     scratch: Path
     session: Session
     note: Note
@@ -122,8 +126,14 @@ class Step:
         protocol = type(getattr(read, "__self__", None))
         return protocol.__module__ == "mrjob.protocol" and not protocol.__name__.endswith("ValueProtocol")
 
+    def has_own_tasks(self) -> bool:
+        """Whether a step without a reducer has to have the map tasks that mrjob would give it."""
+        if "reducer" in self.description or "mapper" not in self.description:
+            return False
+        return self.tasks_show or (self.is_plain("mapper") and self.has_state("mapper"))
+
     def reduces_by_key(self) -> bool:
-        if not self.is_plain("reducer"):
+        if self.tasks_show or not self.is_plain("reducer"):
             return False
         _, init, final = self.functions("reducer")
         return init is None and final is None and not self.has_state("reducer") and self.reads_keys("reducer")
@@ -181,7 +191,7 @@ class Step:
                 else Gather(placed, self.sort_values)
             )
         result = self._on_engine(self.name, map_task, given, reduce, batch)
-        output = Output(result, [result.report])
+        output = Output(result, [result.report], by_task=last and given.reads == TASK)
         if reducer is None or by_key:
             return output
         return self._reduce_tasks(reducer, output)
@@ -194,8 +204,6 @@ class Step:
         mapper: Any = ChunkMapper(task)
         inputs = given.source
         if given.variables:
-            from dataclasses import replace
-
             mapper = {path: ChunkMapper(replace(task, variables=each)) for path, each in given.variables.items()}
             inputs = {path: path for path in given.variables}
         return self.session.run(Job(name, mapper, reducer, combiner, records=records), inputs)
@@ -206,7 +214,7 @@ class Step:
         paths = write_tasks(self.scratch / "reduce", (task_file({}, piece) for piece in pieces))
         job = Job(f"{self.name}, reduce tasks", ChunkMapper(ReduceTask(reducer)), records=WholeFile())
         result = self.session.run(job, paths)
-        return Output(result, [*gathered.reports, result.report])
+        return Output(result, [*gathered.reports, result.report], by_task=True)
 
 
 def write_tasks(folder: Path, contents: Iterable[bytes]) -> list[str]:

@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import mrjob.examples
 from mrjob.fs.local import LocalFilesystem
+from pytest import MonkeyPatch
 
-from incoop.fronts.mrjob import IncoopRunner, run_job
+from incoop.fronts.mrjob import IncoopRunner, made_job, run_job
 from incoop.fronts.mrjob_load import loaded_job
 from incoop.fronts.mrjob_report import total
 
 if TYPE_CHECKING:
-    from pytest import MonkeyPatch
-
     from incoop import RunReport, Session
 
 EXAMPLES = Path(mrjob.examples.__file__).parent
@@ -36,10 +35,23 @@ def captured(given: bytes = b"") -> Iterator[io.BytesIO]:
         sys.stdin, sys.stdout = before
 
 
+@contextmanager
+def listed_in_order() -> Iterator[None]:
+    """Make mrjob list part files by name: it takes them as the file system gives them, which is any order."""
+    unordered = LocalFilesystem.ls
+
+    def ls(self: Any, path: str) -> Iterator[str]:
+        yield from sorted(unordered(self, path))
+
+    with MonkeyPatch.context() as patch:
+        patch.setattr(LocalFilesystem, "ls", ls)
+        yield
+
+
 def plain(job: Path, *arguments: object, runner: str = "inline", given: bytes = b"") -> bytes:
     """What mrjob's own runner prints."""
     words = ["-r", runner, "--quiet", *map(str, arguments)]
-    with captured(given) as out, loaded_job(job, words) as loaded:
+    with listed_in_order(), captured(given) as out, loaded_job(job, words) as loaded:
         loaded.job().run_job()
         return out.getvalue()
 
@@ -55,16 +67,6 @@ class Memoized:
     def __call__(self, job: Path, *arguments: object, given: bytes = b"") -> bytes:
         """What `incoop mrjob` prints."""
         with captured(given) as out, loaded_job(job, ["--quiet", *map(str, arguments)]) as loaded:
-            self.runner = run_job(self.session, loaded)
+            self.runner = run_job(self.session, loaded, made_job(loaded))
             self.report = total("job", self.runner.reports, self.runner.notes)
             return out.getvalue()
-
-
-def list_in_order(patch: MonkeyPatch) -> None:
-    """Make mrjob list part files by name: it takes them as the file system gives them, which is any order."""
-    unordered = LocalFilesystem.ls
-
-    def ls(self: Any, path: str) -> Iterator[str]:
-        yield from sorted(unordered(self, path))
-
-    patch.setattr(LocalFilesystem, "ls", ls)

@@ -1,0 +1,5 @@
+"""A module beside the job file."""
+
+
+def clean(word):
+    return word.strip(".,").lower()
