@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from mrjob.conf import combine_local_envs
+from mrjob.fs.local import _from_file_uri
 from mrjob.inline import InlineMRJobRunner
 from mrjob.runner import MRJobRunner
 
@@ -74,7 +75,7 @@ class IncoopRunner(InlineMRJobRunner):  # type: ignore[misc]
 
     def _input_paths_for_step(self, step_num: int) -> list[str]:
         # A folder's files by name: the order in which a file system lists them says nothing.
-        return [path for glob in self._get_input_paths() for path in sorted(self.fs.ls(glob))]
+        return [_from_file_uri(path) for glob in self._get_input_paths() for path in sorted(self.fs.ls(glob))]
 
     def _run_streaming_step(self, step: Any, step_num: int) -> None:
         for number in range(self._num_steps()) if step_num == 0 else ():
@@ -114,6 +115,7 @@ class IncoopRunner(InlineMRJobRunner):  # type: ignore[misc]
             tasks_show=tasks_show,
             scratch=cache.parent / "incoop",
             session=self._session,
+            refusals=self._session.datasets.folder.parent / "mrjob-combiners",
             note=self._note,
         )
 

@@ -22,6 +22,7 @@ from mrjob.step import MRStep
 from mrjob.util import shlex_split
 
 from incoop.errors import IncoopError
+from incoop.fingerprint.owners import owner
 from incoop.fronts.mrjob_lines import joined, split_lines
 from incoop.fronts.mrjob_place import count_reported, environment, reported, working_folder
 
@@ -103,7 +104,16 @@ def _arrived(
     for folder in import_from:
         if folder not in sys.path:
             sys.path.append(folder)
+        _forget_modules(folder)
     return JobCode(cloudpickle.loads(pickled), arguments, variables, (), cache, (), import_from, pickled)
+
+
+def _forget_modules(folder: str) -> None:
+    """Drop modules that an earlier run imported from a folder: their files may have changed since."""
+    for name, module in list(sys.modules.items()):
+        file = getattr(module, "__file__", None)
+        if name != "__main__" and file and Path(folder) in Path(file).parents and owner(name).kind == "user":
+            del sys.modules[name]
 
 
 @dataclass(frozen=True)

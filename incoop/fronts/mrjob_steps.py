@@ -22,6 +22,7 @@ from typing import Any
 from inchdfs.records import RecordFormat, WholeFile
 from incoop.batches import BatchCombiner, ChunkMapper
 from incoop.failures import CombinerNotSound, JobFailed
+from incoop.fingerprint import fingerprint
 from incoop.fronts.mrjob_code import JobCode, Script
 from incoop.fronts.mrjob_identity import Source
 from incoop.fronts.mrjob_lines import RawLines, cut_groups
@@ -90,6 +91,8 @@ class Step:
     tasks_show: bool
     scratch: Path
     session: Session
+    #: Where it is kept which combiners turned out not to be contracted.
+    refusals: Path
     note: Note
 
     def script(self, role: str) -> Script | None:
@@ -150,6 +153,9 @@ class Step:
         """Run the step; once more with the combiner in map tasks when it turns out that the tree cannot have it."""
         if not self.contracts():
             return self._run(given, contract=False)
+        refusal = self.refusals / fingerprint(self._batch(given)).hex()
+        if refusal.exists():
+            return self._run_without_tree(given, refusal.read_text())
         try:
             return self._run(given, contract=True)
         except (CombinerNotSound, CombinerMovesKeys) as unsound:
@@ -158,29 +164,38 @@ class Step:
             if not failed.where.startswith(("key ", "a key of a chunk")):
                 raise  # a mapper's failure has nothing to do with the combiner
             why = f"after combining combined values, {failed.error}"
+        output = self._run_without_tree(given, why)
+        refusal.parent.mkdir(parents=True, exist_ok=True)
+        refusal.write_text(why)
+        return output
+
+    def _run_without_tree(self, given: StepInput, why: str) -> Output:
         self.note(
             f"step {self.number + 1}: the combiner runs in map tasks only, and all values of a changed key are reduced "
             f"again ({why})"
         )
         return self._run(given, contract=False)
 
+    def _batch(self, given: StepInput) -> BatchCombiner:
+        """The combiner as the tree calls it."""
+        combiner = self.script("combiner")
+        assert combiner is not None
+        stateless = self.is_plain("combiner") and not self.has_state("combiner") and not self._looks_around()
+        stateless = stateless and self.functions("combiner")[1] is None
+        return BatchCombiner(Combine(combiner, given.reads == RESULT, self.sort_values, stateless))
+
     def _run(self, given: StepInput, contract: bool) -> Output:
         placed = given.reads == RESULT
-        combiner = self.script("combiner")
         last = "reducer" not in self.description
         map_task = MapTask(
             script=self.script("mapper"),
             reads=given.reads,
-            combiner=None if contract else combiner,
+            combiner=None if contract else self.script("combiner"),
             sort_values=self.sort_values,
             last=last,
             variables={},
         )
-        batch = None
-        if contract and combiner is not None:
-            stateless = self.is_plain("combiner") and not self.has_state("combiner") and not self._looks_around()
-            stateless = stateless and self.functions("combiner")[1] is None
-            batch = BatchCombiner(Combine(combiner, placed, self.sort_values, stateless))
+        batch = self._batch(given) if contract else None
         reducer = self.script("reducer")
         by_key = reducer is not None and self.reduces_by_key()
         reduce: Any = None

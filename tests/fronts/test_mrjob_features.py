@@ -34,6 +34,7 @@ def beside(place: Place, *names: str) -> Path:
     ("name", "runner"),
     [
         pytest.param("stateful", "inline", id="state in init, final and attributes"),
+        pytest.param("numbered", "inline", id="a reducer that shows its tasks"),
         pytest.param("steps", "inline", id="four steps of all kinds"),
         pytest.param("protocols", "inline", id="pickles, reprs and sorted values"),
         pytest.param("raw_protocols", "inline", id="raw bytes and a protocol of the user's"),
@@ -55,7 +56,7 @@ def test_a_job_gives_what_mrjob_gives_before_and_after_a_change(
     assert run.report.map.executed == 0 and run.report.keys_reduced == 0
 
 
-@pytest.mark.parametrize("name", ["stateful", "steps", "protocols"])
+@pytest.mark.parametrize("name", ["stateful", "numbered", "steps"])
 def test_an_empty_input_gives_what_mrjob_gives(name: str, place: Place, run: Memoized) -> None:
     place.write([])
     path = place.input / "input.txt"
