@@ -131,7 +131,7 @@ class IncoopRunner(InlineMRJobRunner):  # type: ignore[misc]
             variables=tuple(sorted((k, v) for k, v in combined.items() if os.environ.get(k) != v)),
             asked=tuple(sorted(asked.items())),
             cache=str(cache),
-            files=side_files(cache, self._loaded.path.name),
+            files=side_files(cache, Path(self._script_path or self._loaded.path).name),
             import_from=(str(self._loaded.path.parent.absolute()),),
             pickled=cloudpickle.dumps(self._loaded.job),  # type: ignore[no-untyped-call]
         )
