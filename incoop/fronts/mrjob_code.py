@@ -9,11 +9,11 @@ from __future__ import annotations
 import io
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import groupby
+from itertools import chain, groupby
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,8 @@ from mrjob.util import shlex_split
 
 from incoop.errors import IncoopError
 from incoop.fingerprint.owners import owner
-from incoop.fronts.mrjob_lines import joined, split_lines
+from incoop.fronts.mrjob_json import is_quick, quick, read_value
+from incoop.fronts.mrjob_lines import joined, line_of, split_lines
 from incoop.fronts.mrjob_place import count_reported, environment, reported, working_folder
 
 #: Lines of a command's standard error that are shown when it fails.
@@ -139,7 +140,7 @@ class Script:
     def written(self, lines: Iterable[bytes], *more: str) -> Iterator[bytes]:
         """What a new job object gives, encoded as it is asked for; only for use inside the job's place."""
         job = self.code.new_job(self.step, self.role, *more)
-        read, write = job.pick_protocols(self.step, self.role)
+        read, write = quick(*job.pick_protocols(self.step, self.role))
         run: Any = {"mapper": job.map_pairs, "combiner": job.combine_pairs, "reducer": job.reduce_pairs}[self.role]
         last: list[bytes] = []
 
@@ -150,7 +151,11 @@ class Script:
 
         try:
             for key, value in run(pairs(), step_num=self.step):
-                yield from encoded(write, key, value)
+                data = write(key, value)
+                if b"\n" in data:
+                    yield from data.split(b"\n")  # newlines that a protocol writes end lines for whoever reads them
+                else:
+                    yield data
         except Exception as error:
             where = f"had read {last[0]!r:.300}" if last else "had read nothing yet"
             error.add_note(f"The {self.role} of step {self.step + 1} {where}")
@@ -171,19 +176,32 @@ class Kept:
     function: Callable[[Any, Iterator[Any]], Any]
     said: io.BytesIO
 
-    def of_key(self, lines: Iterable[bytes]) -> list[bytes]:
-        """What the function makes of the lines of a key."""
+    def of_key(self, key: bytes, values: Sequence[bytes]) -> list[bytes]:
+        """What the function makes of a key and its values."""
         out: list[bytes] = []
-        pairs = (self.read(line.rstrip(b"\r\n")) for line in lines)
-        # One group in nearly all cases; a key that does not equal itself, such as NaN, is a group each time.
-        for key, group in groupby(pairs, key=itemgetter(0)):
-            for out_key, value in self.function(key, (value for _, value in group)) or ():
-                out += encoded(self.write, out_key, value)
+        for read_key, read_values in self._groups(key, values):
+            for out_key, value in self.function(read_key, read_values) or ():
+                data = self.write(out_key, value)
+                if b"\n" in data:
+                    out += data.split(b"\n")
+                else:
+                    out.append(data)
         if self.said.tell():
             count_reported(self.said.getvalue())
             self.said.seek(0)
             self.said.truncate()
         return out
+
+    def _groups(self, key: bytes, values: Sequence[bytes]) -> Iterator[tuple[Any, Iterator[Any]]]:
+        """One group in nearly all cases; a key that does not equal itself, such as NaN, is a group each time."""
+        if is_quick(self.read) and not key.endswith(b"\n"):
+            read_key, first = self.read(line_of(key, values[0]).rstrip(b"\r\n"))
+            if read_key == read_key:
+                yield read_key, chain([first], (read_value(value.rstrip(b"\r\n")) for value in values[1:]))
+                return
+        pairs = (self.read(line_of(key, value).rstrip(b"\r\n")) for value in values)
+        for read_key, group in groupby(pairs, key=itemgetter(0)):
+            yield read_key, (value for _, value in group)
 
 
 @lru_cache(maxsize=8)
@@ -191,14 +209,8 @@ def _kept(code: JobCode, step: int, role: str) -> Kept:
     job = code.new_job(step, role)
     said = io.BytesIO()
     job.sandbox(stderr=said)
-    read, write = job.pick_protocols(step, role)
+    read, write = quick(*job.pick_protocols(step, role))
     return Kept(job, read, write, job._get_step(step, MRStep)[role], said)
-
-
-def encoded(write: Callable[[Any, Any], bytes], key: Any, value: Any) -> list[bytes]:
-    """A pair as lines: one, unless a protocol writes newlines, which end lines for whoever reads them."""
-    data = write(key, value)
-    return data.split(b"\n") if b"\n" in data else [data]
 
 
 def _piped(command: list[str], lines: Iterable[bytes]) -> list[bytes]:

@@ -134,13 +134,11 @@ def _in_order(lines: Iterable[bytes], sort_values: bool) -> list[bytes]:
     return sorted(lines, key=lambda line: pair_of(line)[0])
 
 
-def _lines_of(key: bytes, values: Iterable[Any], placed: bool, sort_values: bool) -> list[bytes]:
-    """The lines of a key in the order that mrjob gives them to its reducer."""
+def _values_of(values: Iterable[Any], placed: bool, sort_values: bool) -> list[bytes]:
+    """The values of a key in the order that mrjob gives them to its reducer."""
     if placed:
         values = [value for _, value in sorted(values, key=itemgetter(0))]
-    if sort_values:
-        values = sorted_values(values)
-    return [line_of(key, value) for value in values]
+    return sorted_values(values) if sort_values else list(values)
 
 
 @dataclass(frozen=True)
@@ -162,15 +160,15 @@ class Combine:
             yield key, (first[key], value) if self.placed else value
 
     def _combined(self, groups: list[tuple[bytes, list[Any]]]) -> Iterator[bytes]:
-        lines = ((key, _lines_of(key, values, self.placed, self.sort_values)) for key, values in groups)
+        ordered = ((key, _values_of(values, self.placed, self.sort_values)) for key, values in groups)
         if not self.stateless:
-            all_lines = [line for _, lines_of_key in lines for line in lines_of_key]
+            all_lines = [line_of(key, value) for key, values in ordered for value in values]
             number = task_number(all_lines[0] if all_lines else b"", len(all_lines))
             yield from _same_keys({key for key, _ in groups}, self.script.run(all_lines, number))
             return
         kept = self.script.kept()
-        for key, lines_of_key in lines:
-            yield from _same_keys({key}, kept.of_key(lines_of_key))
+        for key, values in ordered:
+            yield from _same_keys({key}, kept.of_key(key, values))
 
 
 def _same_keys(keys: set[bytes], lines: list[bytes]) -> list[bytes]:
@@ -191,12 +189,12 @@ class ReduceKey:
     looks_around: bool
 
     def __call__(self, key: bytes, values: Iterable[Any]) -> list[Placed]:
-        lines = _lines_of(key, values, self.placed, self.sort_values)
+        ordered = _values_of(values, self.placed, self.sort_values)
         if self.looks_around:
             with self.script.code.place({**is_map(False), **task_number(key, 0)}):
-                out = self.script.kept().of_key(lines)
+                out = self.script.kept().of_key(key, ordered)
         else:
-            out = self.script.kept().of_key(lines)
+            out = self.script.kept().of_key(key, ordered)
         return [(place_of_key(key, self.sort_values), joined(out))] if out else []
 
 
@@ -208,8 +206,8 @@ class Gather:
     sort_values: bool
 
     def __call__(self, key: bytes, values: Iterable[Any]) -> list[Placed]:
-        lines = _lines_of(key, values, self.placed, self.sort_values)
-        return [(place_of_key(key, self.sort_values), joined(lines))]
+        ordered = _values_of(values, self.placed, self.sort_values)
+        return [(place_of_key(key, self.sort_values), joined(line_of(key, value) for value in ordered))]
 
 
 @dataclass(frozen=True)

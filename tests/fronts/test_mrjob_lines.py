@@ -11,8 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from mrjob.job import MRJob
+from mrjob.protocol import StandardJSONProtocol
 from mrjob.sim import _sort_lines_in_memory, _split_records
 
+from incoop.fronts.mrjob_json import quick
 from incoop.fronts.mrjob_lines import cut_groups, joined, line_of, pair_of, place_of_key, sorted_values
 from incoop.fronts.mrjob_state import keeps_state
 
@@ -42,6 +44,43 @@ def test_groups_are_sorted_and_cut_where_mrjob_sorts_and_cuts(
     with (folder / "out").open("rb") as file:
         splits = _split_records(file, len(expected) // tasks, lambda line: line.split(b"\t")[0])
         assert list(cut_groups(groups, tasks)) == [b"".join(split) for split in splits]
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@given(JSON, JSON)
+def test_the_quick_json_is_mrjobs(key: Any, value: Any) -> None:
+    usual = StandardJSONProtocol()
+    read, write = quick(usual.read, usual.write)
+    line = usual.write(key, value)
+    assert (write(key, value), write(key, value)) == (line, line)
+    assert repr(read(line)) == repr(usual.read(line)) == repr(read(line))
+
+
+@pytest.mark.parametrize("line", [b"", b"1", b"1\t01", b"1\t", b"a\t1", b"1\t-0", b"1\t\xb2", b"1\t1\t2", b"1\t 7"])
+def test_the_quick_json_fails_where_mrjobs_fails(line: bytes) -> None:
+    usual = StandardJSONProtocol()
+    read, _ = quick(usual.read, usual.write)
+    answers = []
+    for one in (usual.read, read):
+        try:
+            answers.append(repr(one(line)))
+        except ValueError as error:
+            answers.append(repr(error))
+    assert answers[0] == answers[1]
+
+
+def test_other_protocols_are_left_as_they_are() -> None:
+    class Own(StandardJSONProtocol):  # type: ignore[misc]
+        pass
+
+    own = Own()
+    assert quick(own.read, own.write) == (own.read, own.write)
 
 
 TABLE = {"a": 1}
