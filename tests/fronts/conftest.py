@@ -8,10 +8,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.end_to_end.conftest import base, place
 from tests.fronts.streams import Streams
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+#: Stores and folders of the end-to-end tests.
+__all__ = ["base", "place", "streams"]
 
 
 @pytest.fixture
