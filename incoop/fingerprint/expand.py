@@ -90,7 +90,7 @@ RULES_BY_TEST: tuple[tuple[Callable[[Any], bool], Rule], ...] = (
     (lambda obj: values.is_spark(obj, "Broadcast"), values.expand_broadcast),
     (lambda obj: values.is_spark(obj, "Accumulator"), values.expand_accumulator),
     (lambda obj: isinstance(obj, functions.PROCESS_TYPES), functions.expand_process_object),
-    (lambda obj: hasattr(type(obj), "__incoop_content__"), values.expand_stated),
+    (lambda obj: hasattr(type(obj), "__incoop_identity__"), values.expand_stated),
 )
 
 

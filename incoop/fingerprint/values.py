@@ -137,9 +137,12 @@ def expand_accumulator(walk: Walk, node: Node, obj: Any) -> None:
 
 
 def expand_stated(walk: Walk, node: Node, obj: Any) -> None:
-    """Read an object that says itself what counts of it: its class, and what `__incoop_content__` gives."""
+    """Read an object that says itself what counts of it: its class, and what `__incoop_identity__` gives.
+
+    The rest, such as the path of a temporary folder, travels to the workers and does not change what they compute.
+    """
     node.tag = b"stated"
-    content = obj.__incoop_content__()
+    content = obj.__incoop_identity__()
     walk.keep(content)
     node.tokens = [
         walk.token(type(obj), node, ("class", type(obj).__qualname__)),
@@ -148,18 +151,8 @@ def expand_stated(walk: Walk, node: Node, obj: Any) -> None:
 
 
 def expand_object(walk: Walk, node: Node, obj: Any) -> None:
-    """Read an object by its class and what `__reduce_ex__` says it is made of.
-
-    A class with a method `__incoop_identity__` says itself what counts of its objects: the rest, such as the path of a
-    temporary folder, travels to the workers and does not change what they compute.
-    """
+    """Read an object by its class and what `__reduce_ex__` says it is made of."""
     kind = type(obj)
-    if (identity := getattr(kind, "__incoop_identity__", None)) is not None:
-        node.tag = b"identity"
-        counts = identity(obj)
-        walk.keep(counts)
-        node.tokens = [walk.token(kind, node, ("class", kind.__qualname__)), walk.token(counts, node, ("value", None))]
-        return
     for base in kind.__mro__:
         if base.__name__ in SPARK_HANDLES and base.__module__.partition(".")[0] == "pyspark":
             raise walk.fail(node, obj, "a handle on Spark, which exists on the driver only")

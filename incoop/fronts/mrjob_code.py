@@ -72,7 +72,7 @@ class JobCode:
     def __reduce__(self) -> tuple[Any, ...]:
         return _arrived, (self.pickled, self.arguments, self.variables, self.cache, self.import_from)
 
-    def __incoop_content__(self) -> Any:
+    def __incoop_identity__(self) -> Any:
         return self.job, self.arguments, self.asked, self.files
 
     def new_job(self, step: int, role: str, *more: str) -> Any:

@@ -222,7 +222,7 @@ class _Stated:
     def __init__(self, content: Any, folder: str) -> None:
         self.content, self.folder, self.handle = content, folder, threading.Lock()
 
-    def __incoop_content__(self) -> Any:
+    def __incoop_identity__(self) -> Any:
         return self.content
 
 
@@ -251,22 +251,3 @@ def test_the_format_of_values_is_pinned() -> None:
     """A changed row orphans every stored memo, so it comes with a raised FORMAT_VERSION."""
     value = {"a": [1, 2.5, None, b"x"], (True, -0.0): frozenset({"y", 3})}
     assert (FORMAT_VERSION, plain_token(value, {}).hex()) == (1, "6eaf06cfd8a6931ff4721034c145b80ae7")
-
-
-@dataclasses.dataclass
-class Located:
-    value: Any
-    path: str
-
-    def __incoop_identity__(self) -> Any:
-        return self.value
-
-
-def test_a_class_says_itself_what_counts_of_its_objects() -> None:
-    def reading(located: Located) -> Any:
-        return lambda: located
-
-    here = fingerprint(reading(Located([1, 2], "/tmp/a")))
-    assert here == fingerprint(reading(Located([1, 2], "/tmp/b")))
-    assert here != fingerprint(reading(Located([1, 3], "/tmp/a")))
-    assert pickle.loads(pickle.dumps(Located([1], "/tmp/a"))).path == "/tmp/a"
