@@ -1,0 +1,203 @@
+"""Placement: the laws as properties, and the rules against a plain, slow reading of them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scheduler.placement import SECOND, Assignment, Host, Queues, Task, place
+
+NAMES = ("ash", "beech", "cedar", "larch", "oak")
+
+
+def tasks_on(names: list[str]) -> st.SearchStrategy[Task]:
+    sizes = st.integers(0, 10**9)
+    held = st.dictionaries(st.sampled_from([*names, "a host that left"]), sizes, max_size=3)
+    return st.builds(
+        lambda size, held, cost: Task(size, {name: min(each, size) for name, each in held.items()}, cost),
+        sizes,
+        held,
+        st.integers(0, 200).map(lambda tenths: tenths / 10),
+    )
+
+
+@st.composite
+def clusters(draw: st.DrawFn) -> tuple[list[Task], list[Host]]:
+    names = list(NAMES[: draw(st.integers(1, len(NAMES)))])
+    hosts = [Host(name, draw(st.integers(1, 3)), draw(st.sampled_from([0.2, 1.0, 2.0]))) for name in names]
+    return draw(st.lists(tasks_on(names), max_size=40)), hosts
+
+
+@given(clusters())
+def test_every_task_is_assigned_exactly_once(cluster: tuple[list[Task], list[Host]]) -> None:
+    tasks, hosts = cluster
+    for steal in (True, False):
+        assigned = place(tasks, hosts, steal=steal)
+        assert sorted(each.task for each in assigned) == list(range(len(tasks)))
+        assert {each.host for each in assigned} <= {host.name for host in hosts}
+
+
+@given(clusters())
+def test_no_slot_is_idle_while_a_task_waits(cluster: tuple[list[Task], list[Host]]) -> None:
+    tasks, hosts = cluster
+    assigned = place(tasks, hosts)
+    if not assigned:
+        return
+    # Until the last task starts, some task waits: every slot must be busy all that time.
+    last_start = max(each.start for each in assigned)
+    for host in hosts:
+        busy = sum(min(each.end, last_start) - each.start for each in assigned if each.host == host.name)
+        assert busy == host.slots * last_start
+
+
+@given(clusters())
+def test_no_host_runs_more_tasks_than_it_has_slots(cluster: tuple[list[Task], list[Host]]) -> None:
+    tasks, hosts = cluster
+    assigned = place(tasks, hosts)
+    for host in hosts:
+        own = [each for each in assigned if each.host == host.name and each.end > each.start]
+        for each in own:
+            assert sum(other.start <= each.start < other.end for other in own) <= host.slots
+
+
+@given(st.integers(1, 5), st.lists(st.integers(1, 50), min_size=1, max_size=8), st.randoms(use_true_random=False))
+def test_affinity_is_kept_when_the_loads_are_equal(hosts: int, costs: list[int], random: object) -> None:
+    tasks = []
+    for name in NAMES[:hosts]:
+        own = [Task(cost * 1000, {name: cost * 1000}, cost / 7) for cost in costs]
+        random.shuffle(own)  # type: ignore[attr-defined]
+        tasks += own
+    random.shuffle(tasks)  # type: ignore[attr-defined]
+    for each in place(tasks, [Host(name) for name in NAMES[:hosts]]):
+        assert not each.stolen
+        assert tasks[each.task].memoized == {each.host: tasks[each.task].size}
+
+
+@given(clusters())
+def test_without_stealing_every_held_task_runs_where_most_of_it_lies(cluster: tuple[list[Task], list[Host]]) -> None:
+    tasks, hosts = cluster
+    names = {host.name for host in hosts}
+    for each in place(tasks, hosts, steal=False):
+        held = {name: count for name, count in tasks[each.task].memoized.items() if name in names and count}
+        if held:
+            assert held.get(each.host, 0) == max(held.values())
+
+
+@given(clusters())
+def test_the_same_arguments_give_the_same_answer(cluster: tuple[list[Task], list[Host]]) -> None:
+    tasks, hosts = cluster
+    assert place(tasks, hosts) == place(tasks, hosts)
+
+
+def slowly(tasks: list[Task], hosts: list[Host]) -> list[Assignment]:
+    """The rules of the module's docstring, read literally: every queue looked at for every question."""
+    model = Queues([], hosts)
+    model._tasks = tasks
+    queues: dict[str, list[int]] = {host.name: [] for host in hosts}
+
+    def length(host: Host) -> float:
+        return sum(model.duration(task, hosts.index(host)) for task in queues[host.name]) / host.slots
+
+    unheld = []
+    for number, task in enumerate(tasks):
+        holders = [host for host in hosts if task.memoized.get(host.name, 0)]
+        if holders:
+            best = min(holders, key=lambda host: (-task.memoized[host.name], length(host), hosts.index(host)))
+            queues[best.name].append(number)
+        else:
+            unheld.append(number)
+    for number in sorted(unheld, key=lambda number: -tasks[number].cost):
+        queues[min(hosts, key=lambda host: (length(host), hosts.index(host))).name].append(number)
+    for name, queue in queues.items():
+        queue.sort(key=lambda number: (-tasks[number].memoized.get(name, 0), number))
+
+    free = sorted((0, at) for at, host in enumerate(hosts) for _ in range(host.slots))
+    done: list[Assignment] = []
+    while any(queues.values()):
+        now = free[0][0]
+        asking = [at for when, at in free if when == now]
+        free = [each for each in free if each[0] != now]
+        thieves = []
+        for at in asking:
+            if queues[hosts[at].name]:
+                done.append(_started(model, hosts, at, queues[hosts[at].name].pop(0), now, False))
+                free.append((done[-1].end, at))
+            else:
+                thieves.append(at)
+        for at in thieves:
+            victims = [host for host in hosts if queues[host.name]]
+            if victims:
+                victim = min(
+                    victims,
+                    key=lambda host: (-length(host), tasks[queues[host.name][-1]].memoized.get(host.name, 0)),
+                )
+                done.append(_started(model, hosts, at, queues[victim.name].pop(), now, True))
+                free.append((done[-1].end, at))
+        free.sort()
+    return done
+
+
+def _started(model: Queues, hosts: list[Host], at: int, task: int, now: int, stolen: bool) -> Assignment:
+    return Assignment(task, hosts[at].name, now, now + model.duration(task, at), stolen)
+
+
+@given(clusters())
+def test_the_plan_is_what_the_rules_say(cluster: tuple[list[Task], list[Host]]) -> None:
+    assert place(*cluster) == slowly(*cluster)
+
+
+@pytest.mark.parametrize(
+    ("held", "expected"),
+    [
+        pytest.param([("ash", 9), ("ash", 5), ("ash", 7)], {"ash": [0, 2], "oak": [1]}, id="steal the least memoized"),
+        pytest.param([("ash", 9), ("oak", 5)], {"ash": [0], "oak": [1]}, id="dont steal when all are at home"),
+        pytest.param([("oak", 9)], {"oak": [0]}, id="dont steal a task whose own host is idle"),
+        pytest.param([("gone", 9), ("oak", 1)], {"ash": [0], "oak": [1]}, id="a lost host's task goes to a free one"),
+    ],
+)
+def test_who_runs_what(held: list[tuple[str, int]], expected: dict[str, list[int]]) -> None:
+    tasks = [Task(10, {name: count}, cost=1) for name, count in held]
+    ran = defaultdict(list)
+    for each in place(tasks, [Host("ash"), Host("oak")]):
+        ran[each.host].append(each.task)
+    assert ran == expected
+
+
+def test_a_slow_host_is_helped() -> None:
+    tasks = [Task(0, {name: 1}, 1.0) for name in NAMES for _ in range(20)]
+    hosts = [Host(name, speed=0.2 if name == "oak" else 1.0) for name in NAMES]
+    alone = max(each.end for each in place(tasks, hosts, steal=False))
+    helped = max(each.end for each in place(tasks, hosts))
+    assert alone == 100 * SECOND
+    assert helped <= 26 * SECOND
+
+
+@given(clusters(), st.data())
+def test_a_lost_host_loses_no_task(cluster: tuple[list[Task], list[Host]], data: st.DataObject) -> None:
+    tasks, hosts = cluster
+    if len(hosts) < 2:
+        with pytest.raises(ValueError, match="no host is left"):
+            Queues(tasks, hosts).lose(0)
+        return
+    queues = Queues(tasks, hosts)
+    lost = data.draw(st.integers(0, len(hosts) - 1))
+    first = queues.serve(range(len(hosts)))
+    running = [got.task for got in first if got.host == lost]
+    queues.lose(lost, running)
+    done = [got.task for got in first if got.host != lost]
+    while queues:
+        done += [got.task for got in queues.serve([host for host in range(len(hosts)) if host != lost])]
+    assert sorted(done) == list(range(len(tasks)))
+
+
+def test_a_wrong_call_is_named() -> None:
+    with pytest.raises(ValueError, match="no host"):
+        place([Task()], [])
+    with pytest.raises(ValueError, match="same name"):
+        place([Task()], [Host("oak"), Host("oak")])
+    with pytest.raises(ValueError, match="above zero"):
+        Host("oak", slots=0)
+    assert place([], []) == []
