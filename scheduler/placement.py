@@ -15,9 +15,10 @@ Reference: Bhatotia et al., "Incoop", SoCC 2011, section 5.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from heapq import heapify, heappop, heappush
+from heapq import heapify, heappop, heappush, heapreplace
+from typing import NamedTuple
 
 #: Bytes a second that one task gets from another host, unless the caller knows better: gigabit Ethernet.
 GIGABIT = 125_000_000
@@ -53,8 +54,7 @@ class Host:
             raise ValueError(f"host {self.name}: slots and speed must be above zero, not {self.slots}, {self.speed}")
 
 
-@dataclass(frozen=True, slots=True)
-class Assignment:
+class Assignment(NamedTuple):
     """A task at its place, and when the plan expects it to run."""
 
     #: The task's place in the sequence that was given.
@@ -67,13 +67,24 @@ class Assignment:
     stolen: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Served:
+class Served(NamedTuple):
     """A host that asked, and the task it got."""
 
     host: int
     task: int
     stolen: bool
+    #: Expected microseconds, there.
+    duration: int
+
+
+class _Queued(NamedTuple):
+    """A task in a queue; the most memoized sorts first."""
+
+    #: Bytes that the queue's host holds, negative.
+    minus_held: int
+    task: int
+    #: Expected microseconds on the queue's host.
+    duration: int
 
 
 class Queues:
@@ -86,10 +97,11 @@ class Queues:
         self._number = {host.name: number for number, host in enumerate(hosts)}
         if len(self._number) < len(hosts):
             raise ValueError("two hosts have the same name")
-        self._waiting: list[deque[int]] = [deque() for _ in hosts]
+        self._waiting: list[deque[_Queued]] = [deque() for _ in hosts]
         self._work = [0] * len(hosts)
-        #: Longest queue first; an item that no longer describes its queue is passed over.
-        self._longest: list[tuple[float, int, int, int]] = []
+        #: (-length, held bytes of the last task, host), longest first. Taking tasks only moves a queue back, so an
+        #: item may be out of date in that direction until it comes to the front.
+        self._longest: list[tuple[float, int, int]] = []
         self._gone: set[int] = set()
         self._left = 0
         self._put(range(len(tasks)))
@@ -109,18 +121,16 @@ class Queues:
         served, thieves = [], []
         for host in asking:
             if self._waiting[host]:
-                task = self._waiting[host].popleft()  # step (2)
-                self._took(host, task)
-                served.append(Served(host, task, False))
+                own = self._waiting[host].popleft()  # step (2)
+                served.append(Served(host, self._take(host, own), False, own.duration))
             else:
                 thieves.append(host)  # step (4)
         for host in thieves if steal else ():
             victim = self._find_longest()
             if victim is None:
                 break
-            task = self._waiting[victim].pop()  # step (3)
-            self._took(victim, task)
-            served.append(Served(host, task, True))
+            task = self._take(victim, self._waiting[victim].pop())  # step (3)
+            served.append(Served(host, task, True, self.duration(task, host)))
         return served
 
     def lose(self, host: int, running: Sequence[int] = ()) -> None:
@@ -128,13 +138,13 @@ class Queues:
         self._gone.add(host)
         if len(self._gone) == len(self._hosts):
             raise ValueError("no host is left")
-        orphans = [*self._waiting[host], *running]
+        orphans = [*(queued.task for queued in self._waiting[host]), *running]
         self._left -= len(self._waiting[host])
         self._waiting[host].clear()
         self._work[host] = 0
         self._put(orphans)
 
-    def _put(self, tasks: Sequence[int]) -> None:
+    def _put(self, tasks: Iterable[int]) -> None:
         """Queue tasks: step (1)."""
         unheld, touched = [], set()
         for task in tasks:
@@ -150,57 +160,52 @@ class Queues:
             shortest = [(self._length(host), host) for host in range(len(self._hosts)) if host not in self._gone]
             heapify(shortest)
             for task in unheld:
-                host = heappop(shortest)[1]
+                host = shortest[0][1]
                 self._add(host, task)
                 touched.add(host)
-                heappush(shortest, (self._length(host), host))
+                heapreplace(shortest, (self._length(host), host))
         for host in touched:
-            name = self._hosts[host].name
-            order = sorted(self._waiting[host], key=lambda task: (-self._held(task, name), task))
-            self._waiting[host] = deque(order)
-            self._describe(host)
+            self._waiting[host] = deque(sorted(self._waiting[host]))
+            heappush(self._longest, self._description(host))
 
     def _holder(self, task: Task) -> int | None:
         """The living host that holds most; of equals the one with the shortest queue."""
         best: tuple[int, float, int] | None = None
         for name, held in task.memoized.items():
             host = self._number.get(name)
-            if host is not None and host not in self._gone and held > 0:
+            if host is not None and host not in self._gone and held > 0 and (best is None or held >= -best[0]):
                 rank = (-held, self._length(host), host)
                 if best is None or rank < best:
                     best = rank
         return best[2] if best is not None else None
 
-    def _held(self, task: int, name: str) -> int:
-        return self._tasks[task].memoized.get(name, 0)
-
     def _add(self, host: int, task: int) -> None:
-        self._waiting[host].append(task)
-        self._work[host] += self.duration(task, host)
+        held = self._tasks[task].memoized.get(self._hosts[host].name, 0)
+        duration = self.duration(task, host)
+        self._waiting[host].append(_Queued(-held, task, duration))
+        self._work[host] += duration
         self._left += 1
 
-    def _took(self, host: int, task: int) -> None:
-        self._work[host] -= self.duration(task, host)
+    def _take(self, host: int, queued: _Queued) -> int:
+        self._work[host] -= queued.duration
         self._left -= 1
-        self._describe(host)
+        return queued.task
 
     def _length(self, host: int) -> float:
         return self._work[host] / self._hosts[host].slots
 
-    def _describe(self, host: int) -> None:
-        if self._waiting[host]:
-            heappush(self._longest, self._description(host))
-
-    def _description(self, host: int) -> tuple[float, int, int, int]:
-        last = self._waiting[host][-1]
-        return -self._length(host), self._held(last, self._hosts[host].name), host, last
+    def _description(self, host: int) -> tuple[float, int, int]:
+        return -self._length(host), -self._waiting[host][-1].minus_held, host
 
     def _find_longest(self) -> int | None:
         while self._longest:
             host = self._longest[0][2]
-            if self._waiting[host] and self._longest[0] == self._description(host):
+            if not self._waiting[host]:
+                heappop(self._longest)
+            elif self._longest[0] == (now := self._description(host)):
                 return host
-            heappop(self._longest)
+            else:
+                heapreplace(self._longest, now)
         return None
 
 
@@ -225,7 +230,7 @@ def place(
         while free and free[0][0] == now:
             asking.append(heappop(free)[1])
         for got in queues.serve(asking, steal):
-            end = now + queues.duration(got.task, got.host)
+            end = now + got.duration
             assigned.append(Assignment(got.task, hosts[got.host].name, now, end, got.stolen))
             heappush(free, (end, got.host))
     return assigned
