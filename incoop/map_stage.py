@@ -7,7 +7,6 @@ that were finished are kept.
 
 from __future__ import annotations
 
-import socket
 import time
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
@@ -101,7 +100,8 @@ class MapFailed:
 
 def map_group(spec: MapSpec, group: Sequence[ChunkTask]) -> list[MapDone | MapFailed | IncoopError]:
     """Map chunks one after the other; stop at the first that fails."""
-    blobs, host = spec.worker.open(), socket.gethostname()
+    blobs = spec.worker.open()
+    host = blobs.holder
     results: list[MapDone | MapFailed | IncoopError] = []
     pack = PackBuilder()
     pending: list[tuple[bytes, tuple[bytes, int, int], int, float, dict[str, int]]] = []

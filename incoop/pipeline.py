@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xxhash
@@ -40,6 +40,9 @@ from incoop.plan import TreePlan, plan_tree, run_ids
 from incoop.report import RunReport
 from incoop.runs import BlobReader, RunHeader, RunRef, write_header
 from incoop.spark import Spark
+
+if TYPE_CHECKING:
+    from incoop.cluster import Placed
 
 log = logging.getLogger("incoop")
 
@@ -94,6 +97,8 @@ class JobRun:
     #: What each chunk's mapper counted, by run id; and what all reducers did.
     _counters: dict[bytes, dict[str, int]] = field(default_factory=dict)
     _reduce_counters: dict[str, int] = field(default_factory=dict)
+    #: On a cluster, where shards ran (incoop/placing.py).
+    _places: dict[str, Any] | None = None
     #: The print of a combiner that emits other keys, with one it was given and one it emitted.
     _refused: list[str] | None = None
 
@@ -152,6 +157,7 @@ class JobRun:
     def _stages(self, identity: Identity, chunked: ChunkedInput) -> Outcome:
         before = self._last_record()
         refused = before.facts.get("refused") if before is not None else None
+        self._places = before.facts.get("places") if before is not None else None
         if refused and self.job.combiner is not None and refused[0] == identity.combine.hex():
             raise CombinerChangesKeys(*refused[1:])  # known from an earlier run
         comparable = before is not None and not self.lost and before.facts["tree"] == identity.tree
@@ -285,7 +291,15 @@ class JobRun:
             check_combiner=check,
         )
         groups = _balanced(tasks, self.spark.cores * _WAVES)
-        return self.spark.run(f"{self.job.name}: {what}", partial(map_group, spec), groups, on_answer)
+        placed = self.spark.placed(spec.worker)
+        answers = self.spark.run(f"{self.job.name}: {what}", partial(map_group, spec), groups, on_answer, placed)
+        self._count_bytes("map", placed)
+        return answers
+
+    def _count_bytes(self, stage: str, placed: Placed | None) -> None:
+        if placed is not None:
+            self.report.local_bytes[stage] += sum(each.local for each in placed.ran)
+            self.report.moved_bytes[stage] += sum(each.moved for each in placed.ran)
 
     def _raise_failures(self, answers: list[MapAnswer]) -> None:
         for answer in answers:
@@ -376,9 +390,15 @@ class JobRun:
         shards = [
             part.tolist() for part in np.array_split(np.arange(spec.shards), min(spec.shards, self.spark.cores * 2))
         ]
+        placed = self.spark.placed(spec.worker, shards, self._places)
         answers = self.spark.run(
-            f"{self.job.name}: contract {len(nodes)} nodes, reduce", partial(contract_shards, spec), shards
+            f"{self.job.name}: contract {len(nodes)} nodes, reduce",
+            partial(contract_shards, spec),
+            shards,
+            placed=placed,
         )
+        self._count_bytes("contract", placed)
+        self._places = placed.fact if placed is not None else self._places
         done: list[ShardDone] = []
         if losses := [answer for answer in answers if isinstance(answer, BlockLost)]:
             raise BlockLost.of_all(losses)
@@ -465,6 +485,7 @@ class JobRun:
             "refused": self._refused,
             "map_counters": {id_.hex(): counts for id_, counts in self._counters.items()},
             "reduce_counters": self._reduce_counters,
+            "places": self._places,
         }
 
     def _commit(self, record: Record, others: list[bytes]) -> None:

@@ -33,6 +33,9 @@ class RunReport:
     seconds: dict[str, float] = field(
         default_factory=lambda: {"chunk": 0.0, "spark": 0.0, "map": 0.0, "contract": 0.0, "reduce": 0.0, "total": 0.0}
     )
+    #: Bytes of packs that tasks on a cluster read from the caches beside them, and from the shared store. By stage.
+    local_bytes: dict[str, int] = field(default_factory=lambda: {"map": 0, "contract": 0})
+    moved_bytes: dict[str, int] = field(default_factory=lambda: {"map": 0, "contract": 0})
     warnings: list[str] = field(default_factory=list)
     counters: dict[str, int] = field(default_factory=dict)
 
@@ -47,6 +50,14 @@ class RunReport:
             "reduce": {"tasks": self.reduce.tasks, "executed": self.reduce.executed},
             "keys": {"total": self.keys_total, "reduced": self.keys_reduced},
             "seconds": {stage: round(seconds, 4) for stage, seconds in self.seconds.items()},
+            "bytes": {
+                "local": sum(self.local_bytes.values()),
+                "moved": sum(self.moved_bytes.values()),
+                "stages": {
+                    stage: {"local": self.local_bytes[stage], "moved": moved}
+                    for stage, moved in self.moved_bytes.items()
+                },
+            },
             "warnings": list(self.warnings),
             "counters": dict(sorted(self.counters.items())),
         }
@@ -72,5 +83,8 @@ class RunReport:
             )
             for row in rows
         ]
+        local, moved = sum(self.local_bytes.values()), sum(self.moved_bytes.values())
+        if local or moved:
+            lines.append(f"bytes of packs read: {local:,} from local caches, {moved:,} moved")
         lines += [f"counter {name}: {count:,}" for name, count in sorted(self.counters.items())]
         return "\n".join([*lines, *(f"warning: {warning}" for warning in self.warnings)])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +16,9 @@ from incoop.progress import task_progress
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+    from incoop.cluster import Caches, Placed
+    from incoop.memo import WorkerConfig
 
 #: A session of ours says nothing that a user could not act on.
 _LOG_SETTINGS = Path(__file__).with_name("log4j2.properties").as_uri()
@@ -37,6 +40,7 @@ class Spark:
         self._ours = False
         self._master = master
         self._caller: ThreadPoolExecutor | None = None
+        self._caches: Caches | None = None
 
     @property
     def session(self) -> SparkSession:
@@ -68,12 +72,33 @@ class Spark:
         """How many tasks run at once."""
         return int(self.session.sparkContext.defaultParallelism)
 
+    @property
+    def clustered(self) -> bool:
+        """Whether tasks run on executors of their own, so that it matters where."""
+        master = str(self.session.sparkContext.master)
+        return not (master == "local" or master.startswith("local["))
+
+    def placed(
+        self, worker: WorkerConfig, groups: Sequence[Sequence[int]] = (), fact: Mapping[str, Any] | None = None
+    ) -> Placed | None:
+        """For `run`: place and measure its tasks by the caches of a cluster. None where there is no cluster.
+
+        `groups` are the shards of each task, `fact` what the last generation recorded of them.
+        """
+        if not self.clustered:
+            return None
+        from incoop.cluster import Caches, Placed
+
+        self._caches = self._caches or Caches()
+        return Placed(self._caches, worker, groups, fact)
+
     def run(
         self,
         description: str,
         function: Callable[[Item], Answer],
         items: Sequence[Item],
         on_answer: Callable[[Answer], None] | None = None,
+        placed: Placed | None = None,
     ) -> list[Answer]:
         """Run one Spark task an item; `on_answer` sees each answer when its task is done."""
         context = self.session.sparkContext
@@ -81,6 +106,8 @@ class Spark:
         def call() -> list[Answer]:
             with _described(context, description), task_progress(context, description, len(items)):
                 task = function if on_answer is None else _reporting(context, function, on_answer)
+                if placed is not None:
+                    return placed(context, task, items)
                 return context.parallelize(items, len(items)).map(task).collect()
 
         return self._apart(call)

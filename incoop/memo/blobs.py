@@ -9,6 +9,7 @@ accepts; `check` and `read_whole` verify it. A range of a pack is verified by th
 from __future__ import annotations
 
 import contextlib
+import socket
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -112,7 +113,7 @@ class BlobStore:
             except PackUnreadable as error:
                 reason = error.reason
             # The local cache may be what is damaged: drop it, and ask the origin once.
-            if last_try or not self._forget_cached(pack):
+            if last_try or not self.forget_cached(pack):
                 break
         self._events.emit(DidRejectPack(pack.hex(), reason))
         return None
@@ -157,6 +158,20 @@ class BlobStore:
         self._indexes.pop(pack, None)
         gone = [self.files.delete(self._name(pack, framed), unless_since) for framed in (False, True)]
         return all(gone)
+
+    def forget_cached(self, pack: bytes) -> bool:
+        """Drop what a cache holds of a pack; says whether there is a cache."""
+        self._indexes.pop(pack, None)
+        if not isinstance(self.files, CachedFiles):
+            return False
+        for framed in (False, True):
+            self.files.forget(self._name(pack, framed))
+        return True
+
+    @property
+    def holder(self) -> str:
+        """Who holds what is written here: a cache by its name, or this host."""
+        return self.files.name if isinstance(self.files, CachedFiles) else socket.gethostname()
 
     def scan(self) -> Iterator[Pack]:
         """Every pack there is; files with other names are not ours and are left alone."""
@@ -217,14 +232,6 @@ class BlobStore:
             if len(self._indexes) > INDEXES_KEPT:
                 self._indexes.popitem(last=False)
         return index
-
-    def _forget_cached(self, pack: bytes) -> bool:
-        self._indexes.pop(pack, None)
-        if not isinstance(self.files, CachedFiles):
-            return False
-        for framed in (False, True):
-            self.files.forget(self._name(pack, framed))
-        return True
 
     @staticmethod
     def _name(pack: bytes, framed: bool) -> str:

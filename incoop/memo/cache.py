@@ -13,6 +13,7 @@ import os
 import secrets
 import shutil
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
@@ -25,12 +26,46 @@ LOW_WATER = 0.9
 LOOK_AGAIN = 1 / 16
 
 
+@dataclass(slots=True)
+class Traffic:
+    """Bytes of packs: read from caches, fetched from their origins, written."""
+
+    local: int = 0
+    moved: int = 0
+    written: int = 0
+
+
+_traffic = Traffic()
+
+
+def take_traffic() -> Traffic:
+    """What passed through caches in this process since the last call. A Python worker runs one task at a time."""
+    global _traffic
+    taken, _traffic = _traffic, Traffic()
+    return taken
+
+
+def cache_name(folder: Path) -> str:
+    """The cache's own name, given at its first use: it goes with the folder, whichever executor works beside it."""
+    path = folder / "name"
+    with contextlib.suppress(FileNotFoundError):
+        return path.read_text()
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    draft = folder / f"name-{os.getpid()}-{secrets.token_hex(8)}"
+    draft.write_text(secrets.token_hex(8))
+    # A link, not a rename: of several workers that try, the first one names it.
+    with contextlib.suppress(FileExistsError):
+        os.link(draft, path)
+    draft.unlink()
+    return path.read_text()
+
+
 class CachedFiles:
     """The origin's files, with a bounded local copy of what is used here."""
 
     def __init__(self, origin: PackFiles, folder: Path, limit: int) -> None:
         self._origin, self._folder, self._limit = origin, folder, limit
-        self.where = origin.where
+        self.where, self.name = origin.where, cache_name(folder)
         (folder / TEMP).mkdir(mode=0o700, parents=True, exist_ok=True)
         self._total = sum(item.st_size for _, item in self._items())
         self._added = 0
@@ -50,6 +85,7 @@ class CachedFiles:
             self._origin.discard(remote)
             raise
         self.forget(name)
+        _traffic.written += local.stat().st_size
         self._keep(local, self._path(name, "whole"))
 
     def discard(self, temporary: str) -> None:
@@ -58,16 +94,19 @@ class CachedFiles:
     def read(self, name: str, ranges: Sequence[Range]) -> list[bytes]:
         got = self._from_whole(name, ranges)
         if got is not None:
+            _traffic.local += sum(map(len, got))
             return got
         found: dict[Range, bytes] = {}
         for wanted in ranges:
             data = _read_used(self._path(name, f"{wanted[0]}+{wanted[1]}"))
             if data is not None and len(data) == wanted[1]:
                 found[wanted] = data
+                _traffic.local += len(data)
         absent = [wanted for wanted in dict.fromkeys(ranges) if wanted not in found]
         if absent:
             for wanted, data in zip(absent, self._origin.read(name, absent), strict=True):
                 found[wanted] = data
+                _traffic.moved += len(data)
                 self._add(self._path(name, f"{wanted[0]}+{wanted[1]}"), data)
         return [found[wanted] for wanted in ranges]
 

@@ -6,6 +6,7 @@ its `repr` does not show it.
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,10 @@ from incoop.memo.cache import CachedFiles
 from incoop.memo.checksum import Signer
 from incoop.memo.events import EventLog, Sink
 from incoop.memo.files import FolderFiles, PackFiles
+
+#: Names a node's cache folder, before what the session says: nodes differ. A relative path lies in the working
+#: directory of each executor.
+CACHE_VARIABLE = "INCOOP_CACHE"
 
 #: Bytes of a node-local cache unless told otherwise.
 CACHE_BYTES = 4 << 30
@@ -39,9 +44,15 @@ class WorkerConfig:
     def open(self, on_event: Sink | None = None, *, events: EventLog | None = None) -> BlobStore:
         """The blob store, as the driver's session sees it."""
         files = self._files()
-        if self.cache is not None:
-            files = CachedFiles(files, Path(self.cache), self.cache_bytes)
+        if (folder := self.cache_folder) is not None:
+            files = CachedFiles(files, folder, self.cache_bytes)
         return BlobStore(files, Signer(self.secret), compression=self.compression, events=events or EventLog(on_event))
+
+    @property
+    def cache_folder(self) -> Path | None:
+        """The cache folder of the node that asks."""
+        folder = os.environ.get(CACHE_VARIABLE) or self.cache
+        return Path(folder) if folder else None
 
     def _files(self) -> PackFiles:
         if is_local(self.blobs):
