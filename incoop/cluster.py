@@ -50,7 +50,7 @@ class Ran(Generic[Answer]):
 
 @dataclass(frozen=True, slots=True)
 class _Measured:
-    """A task that tells what it read and wrote. A damaged cache costs it a second try."""
+    """A task that tells what it read and wrote."""
 
     function: Callable[[Any], Any]
     worker: WorkerConfig
@@ -58,18 +58,27 @@ class _Measured:
     def __call__(self, item: Any) -> Ran[Any]:
         started = time.perf_counter()
         take_traffic()
-        answer = self.function(item)
-        if lost := _losses(answer):
-            blobs = self.worker.open()
-            # Perhaps only the copy beside us is damaged: forget it, and read the shared store.
-            cached = [blobs.forget_cached(pack) for loss in lost for pack in (loss.pack, *loss.also)]
-            if any(cached):
-                answer = self.function(item)
+        answer = self._healed(item)
         traffic = take_traffic()
         folder = self.worker.cache_folder
         name = cache_name(folder) if folder is not None else ""
         seconds = time.perf_counter() - started
         return Ran(answer, name, traffic.local, traffic.moved, traffic.written, seconds)
+
+    def _healed(self, item: Any) -> Any:
+        """The answer; where a pack seems lost, perhaps only the copy beside us is, and the shared store has it."""
+        answer = self.function(item)
+        if self.worker.cache_folder is None or not (lost := _losses(answer)):
+            return answer
+        blobs = self.worker.open()
+        for pack in {pack for loss in lost for pack in (loss.pack, *loss.also)}:
+            blobs.forget_cached(pack)
+        answer = self.function(item)
+        if _losses(answer):
+            # More than one copy is damaged: none is worth keeping.
+            blobs.forget_all_cached()
+            answer = self.function(item)
+        return answer
 
 
 def _losses(answer: Any) -> list[BlockLost]:

@@ -51,8 +51,9 @@ def executors(context: SparkContext) -> list[Executor]:
     found = []
     for number in range(listed.size()):
         it = listed.apply(number)
-        if it.id() != "driver":
-            host = it.hostPort().rpartition(":")[0]
+        host = (it.hostPort() or "").rpartition(":")[0]
+        # An executor without an address has only just announced itself.
+        if it.id() != "driver" and host:
             found.append(Executor(it.id(), host, max(1, it.totalCores() // cores_of_a_task)))
     return sorted(found, key=lambda executor: (len(executor.id), executor.id))
 

@@ -168,6 +168,12 @@ class BlobStore:
             self.files.forget(self._name(pack, framed))
         return True
 
+    def forget_all_cached(self) -> None:
+        """Empty the cache, if there is one."""
+        self._indexes.clear()
+        if isinstance(self.files, CachedFiles):
+            self.files.clear()
+
     @property
     def holder(self) -> str:
         """Who holds what is written here: a cache by its name, or this host."""

@@ -60,6 +60,18 @@ def cache_name(folder: Path) -> str:
     return path.read_text()
 
 
+@dataclass(slots=True)
+class _Use:
+    """Bytes in a cache, as far as this process knows, and those that it added since it last looked."""
+
+    total: int
+    added: int = 0
+
+
+#: By folder: a worker opens the cache for every task, and listing it each time would cost more than some tasks.
+_uses: dict[Path, _Use] = {}
+
+
 class CachedFiles:
     """The origin's files, with a bounded local copy of what is used here."""
 
@@ -67,8 +79,9 @@ class CachedFiles:
         self._origin, self._folder, self._limit = origin, folder, limit
         self.where, self.name = origin.where, cache_name(folder)
         (folder / TEMP).mkdir(mode=0o700, parents=True, exist_ok=True)
-        self._total = sum(item.st_size for _, item in self._items())
-        self._added = 0
+        if folder not in _uses:
+            _uses[folder] = _Use(sum(item.st_size for _, item in self._items()))
+        self._use = _uses[folder]
 
     def create(self) -> tuple[BinaryIO, str]:
         temporary = f"{os.getpid()}-{secrets.token_hex(8)}"
@@ -131,8 +144,14 @@ class CachedFiles:
         """Drop what is held of a pack."""
         for path in (self._folder / name[:2]).glob(f"{name}@*"):
             with contextlib.suppress(FileNotFoundError):
-                self._total -= path.stat().st_size
+                self._use.total -= path.stat().st_size
                 path.unlink()
+
+    def clear(self) -> None:
+        """Drop everything."""
+        for path, _ in self._items():
+            path.unlink(missing_ok=True)
+        self._use.total = 0
 
     def _path(self, name: str, part: str) -> Path:
         return self._folder / name[:2] / f"{name}@{part}"
@@ -167,9 +186,9 @@ class CachedFiles:
             return
         path.parent.mkdir(mode=0o700, exist_ok=True)
         local.replace(path)
-        self._total += size
-        self._added += size
-        if self._total > self._limit or self._added > self._limit * LOOK_AGAIN:
+        self._use.total += size
+        self._use.added += size
+        if self._use.total > self._limit or self._use.added > self._limit * LOOK_AGAIN:
             self._evict()
 
     def _evict(self) -> None:
@@ -184,7 +203,7 @@ class CachedFiles:
                         break
                     path.unlink(missing_ok=True)
                     total -= stat.st_size
-            self._total, self._added = total, 0
+            self._use.total, self._use.added = total, 0
 
     def _items(self) -> Iterator[tuple[Path, os.stat_result]]:
         for shelf in self._folder.iterdir():
