@@ -36,6 +36,9 @@ lint: setup
 bench: setup
 	$(BIN)/python -m bench.bench_chunk
 	$(BIN)/python -m bench.bench_memo
+	$(BIN)/python -m bench.bench_placement
+	$(BIN)/python -m bench.bench_scheduler
+	$(BIN)/python -m bench.bench_straggler
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
