@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from contraction.parts import BlockLost
 from incoop.memo import WorkerConfig
-from incoop.memo.cache import cache_name, take_traffic
+from incoop.memo.cache import take_traffic
 from incoop.placing import ShardPlaces
 from scheduler.spark_adapter import (
     LONGEST_WAIT,
@@ -60,30 +60,29 @@ class _Measured:
         take_traffic()
         answer = self._healed(item)
         traffic = take_traffic()
-        folder = self.worker.cache_folder
-        name = cache_name(folder) if folder is not None else ""
         seconds = time.perf_counter() - started
-        return Ran(answer, name, traffic.local, traffic.moved, traffic.written, seconds)
+        return Ran(answer, self.worker.cache_name(), traffic.local, traffic.moved, traffic.written, seconds)
 
     def _healed(self, item: Any) -> Any:
         """The answer; where a pack seems lost, perhaps only the copy beside us is, and the shared store has it."""
         answer = self.function(item)
-        if self.worker.cache_folder is None or not (lost := _losses(answer)):
+        if not (lost := _lost_packs(answer)):
             return answer
         blobs = self.worker.open()
-        for pack in {pack for loss in lost for pack in (loss.pack, *loss.also)}:
+        for pack in lost:
             blobs.forget_cached(pack)
         answer = self.function(item)
-        if _losses(answer):
-            # More than one copy is damaged: none is worth keeping.
+        if _lost_packs(answer) - lost:
+            # Other copies are damaged too: none is worth keeping.
             blobs.forget_all_cached()
             answer = self.function(item)
         return answer
 
 
-def _losses(answer: Any) -> list[BlockLost]:
+def _lost_packs(answer: Any) -> set[bytes]:
+    """The packs that a task could not read; stages return such failures among their answers."""
     found: Iterable[Any] = answer if isinstance(answer, list) else [answer]
-    return [each for each in found if isinstance(each, BlockLost)]
+    return {pack for each in found if isinstance(each, BlockLost) for pack in (each.pack, *each.also)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +94,9 @@ class _Introduction:
     def __call__(self, _: int) -> tuple[int, int, str]:
         from pyspark import TaskContext
 
-        task, folder = TaskContext.get(), self.worker.cache_folder
+        task = TaskContext.get()
         assert task is not None
-        return task.stageId(), task.partitionId(), cache_name(folder) if folder is not None else ""
+        return task.stageId(), task.partitionId(), self.worker.cache_name()
 
 
 class Caches:

@@ -6,6 +6,7 @@ its `repr` does not show it.
 
 from __future__ import annotations
 
+import contextlib
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from incoop.memo.blobs import BlobStore
-from incoop.memo.cache import CachedFiles
+from incoop.memo.cache import CachedFiles, cache_name
 from incoop.memo.checksum import Signer
 from incoop.memo.events import EventLog, Sink
 from incoop.memo.files import FolderFiles, PackFiles
@@ -45,7 +46,9 @@ class WorkerConfig:
         """The blob store, as the driver's session sees it."""
         files = self._files()
         if (folder := self.cache_folder) is not None:
-            files = CachedFiles(files, folder, self.cache_bytes)
+            # A folder that cannot be used only means that nothing is cached on this node.
+            with contextlib.suppress(OSError):
+                files = CachedFiles(files, folder, self.cache_bytes)
         return BlobStore(files, Signer(self.secret), compression=self.compression, events=events or EventLog(on_event))
 
     @property
@@ -53,6 +56,13 @@ class WorkerConfig:
         """The cache folder of the node that asks."""
         folder = os.environ.get(CACHE_VARIABLE) or self.cache
         return Path(folder) if folder else None
+
+    def cache_name(self) -> str:
+        """The name of that cache; empty without one."""
+        if (folder := self.cache_folder) is not None:
+            with contextlib.suppress(OSError):
+                return cache_name(folder)
+        return ""
 
     def _files(self) -> PackFiles:
         if is_local(self.blobs):

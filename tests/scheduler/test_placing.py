@@ -13,6 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from contraction.parts import BlockLost
+from incoop.cluster import _Measured
 from incoop.memo import WorkerConfig
 from incoop.memo.cache import Traffic, cache_name, take_traffic
 from incoop.placing import ShardPlaces
@@ -144,6 +146,32 @@ def test_a_node_says_where_its_own_cache_is(tmp_path: Path, monkeypatch: pytest.
     assert worker.cache_folder == tmp_path / "everywhere"
 
 
+def test_a_folder_that_cannot_be_used_is_no_cache(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    worker = WorkerConfig(str(tmp_path / "packs"), b"s" * 32, cache=str(tmp_path / "file"))
+    blobs = worker.open()
+    pack = blobs.write([b"x" * 10])
+    assert blobs.read(pack, 0, 10) == b"x" * 10
+    assert worker.cache_name() == ""
+
+
+def test_a_pack_that_is_lost_for_good_costs_the_cache_nothing_else(tmp_path: Path) -> None:
+    worker = WorkerConfig(str(tmp_path / "packs"), b"s" * 32, cache=str(tmp_path / "cache"))
+    blobs = worker.open()
+    kept, gone = blobs.write([b"x" * 10]), blobs.write([b"y" * 10])
+    calls = []
+
+    def fails(item: int) -> BlockLost:
+        calls.append(item)
+        return BlockLost(gone, "missing")
+
+    assert isinstance(_Measured(fails, worker)(7).answer, BlockLost)
+    assert calls == [7, 7]
+    take_traffic()
+    worker.open().read_many(kept, [(0, 10)])
+    assert take_traffic() == Traffic(local=10)
+
+
 def test_the_report_tells_moved_bytes_only_where_there_are_caches() -> None:
     report = RunReport("words")
     assert "moved" not in str(report)
@@ -158,6 +186,7 @@ def test_on_one_machine_nothing_is_placed(spark: SparkSession, tmp_path: Path) -
 
 
 def test_on_one_machine_the_scheduler_is_not_even_imported() -> None:
-    found = "import incoop, incoop.pipeline, incoop.session, sys; print([name for name in sys.modules if name.startswith('scheduler')])"
+    loaded = "[name for name in sys.modules if name.startswith('scheduler')]"
+    found = f"import incoop, incoop.pipeline, incoop.session, sys; print({loaded})"
     ran = subprocess.run([sys.executable, "-c", found], capture_output=True, text=True, check=True)
     assert ran.stdout == "[]\n"
