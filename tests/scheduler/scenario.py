@@ -10,7 +10,6 @@ import random
 import sys
 import threading
 import time
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -31,13 +30,17 @@ ONE_CHUNK = inchdfs.ChunkSettings(average=1 << 20)
 VOCABULARY = [f"{number:x}" for number in random.Random(5).sample(range(16**5, 16**6), 20_000)]
 
 
-def words(_: None, line: str) -> Iterator[tuple[str, int]]:
+Uses = tuple[int, int]
+
+
+def words(_: None, line: str) -> Iterator[tuple[str, Uses]]:
     for word in line.split():
-        yield word, 1
+        yield word, (1, len(line))
 
 
-def total(word: str, counts: list[int]) -> Iterator[tuple[str, int]]:
-    yield word, sum(counts)
+def total(word: str, uses: list[Uses]) -> Iterator[tuple[str, Uses]]:
+    """How often a word occurs, and the length of the longest line with it. Not a plain sum, which would hardly read."""
+    yield word, (sum(count for count, _ in uses), max(longest for _, longest in uses))
 
 
 JOB = incoop.Job("words", words, total, total, shards=32)
@@ -53,8 +56,14 @@ def write(folder: Path, numbers: range, seed: int) -> None:
         (folder / f"{number:03}.txt").write_text("\n".join(lines) + "\n")
 
 
-def by_hand(folder: Path) -> Counter[str]:
-    return Counter(word for path in folder.iterdir() for word in path.read_text().split())
+def by_hand(folder: Path) -> dict[str, Uses]:
+    found: dict[str, Uses] = {}
+    for path in folder.iterdir():
+        for line in path.read_text().splitlines():
+            for word in line.split():
+                count, longest = found.get(word, (0, 0))
+                found[word] = count + 1, max(longest, len(line))
+    return found
 
 
 def ran(spark: SparkSession, store: Path, texts: Path, **options: Any) -> dict[str, Any]:
