@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,12 @@ from incoop.result import Result
 from incoop.spark import Spark
 
 if TYPE_CHECKING:
+    from pyspark import RDD
     from pyspark.sql import SparkSession
+
+    from incoop.fronts.rdd import MemoRDD
+    from incoop.fronts.rdd_program import RddProgram
+    from incoop.memo import WorkerConfig
 
 #: What `strict=True` demands.
 _STRICT = 0.9
@@ -66,6 +72,7 @@ class Session:
         self._spark = Spark(spark, master)
         self._memo = MemoStore.open(store, memo, **options)
         self._null: NullMemo | None = None
+        self._rdds: RddProgram | None = None
 
     def run(
         self,
@@ -102,6 +109,35 @@ class Session:
         except OnlyExplained as explained:
             return explained.explanation
         raise AssertionError("a run that is only explained does not return")
+
+    def textFile(self, name: str, minPartitions: int | None = None, use_unicode: bool = True) -> MemoRDD:  # noqa: N802, N803
+        """Lines of files, as `SparkContext.textFile`; all that is made of them is memoized."""
+        return self.rdds.text_file(name, minPartitions, use_unicode)
+
+    def wholeTextFiles(self, path: str, minPartitions: int | None = None, use_unicode: bool = True) -> MemoRDD:  # noqa: N802, N803
+        """Pairs of path and content, as `SparkContext.wholeTextFiles`."""
+        return self.rdds.whole_text_files(path, minPartitions, use_unicode)
+
+    def parallelize(self, c: Iterable[Any], numSlices: int | None = None) -> MemoRDD:  # noqa: N803
+        """Local data, as `SparkContext.parallelize`."""
+        return self.rdds.imported(self.spark.sparkContext.parallelize(c, numSlices))
+
+    def union(self, rdds: list[RDD[Any]]) -> RDD[Any]:
+        """All records of several RDDs, as `SparkContext.union`."""
+        return self.rdds.union(rdds)
+
+    @property
+    def rdds(self) -> RddProgram:
+        """The program of RDDs that this session runs: reports of its stages, and notes on what plain Spark ran."""
+        if self._rdds is None:
+            from incoop.fronts.rdd_program import RddProgram
+
+            self._rdds = RddProgram(self)
+        return self._rdds
+
+    def worker_config(self) -> WorkerConfig:
+        """What a Spark task needs to read and write stored blocks."""
+        return self._memo.worker_config()
 
     @property
     def spark(self) -> SparkSession:

@@ -1,0 +1,154 @@
+"""`incoop submit`: run an unmodified PySpark program, memoized."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from incoop.cli.options import Command, memo_option, report_option, show_report, store_option
+from incoop.errors import BadCall
+
+if TYPE_CHECKING:
+    from incoop.fronts.rdd_submit import Programs
+
+#: Options of spark-submit that take a value, and are handed to Spark as they are.
+_SPARK_OPTIONS = [
+    f"--{name}"
+    for line in (
+        "master deploy-mode name jars packages exclude-packages repositories py-files files archives properties-file",
+        "driver-memory driver-java-options driver-library-path driver-class-path driver-cores executor-memory class",
+        "executor-cores total-executor-cores num-executors queue principal keytab proxy-user",
+    )
+    for name in line.split()
+]
+
+
+def spark_options(command: Command) -> Command:
+    """The options of spark-submit."""
+    decorators: list[Callable[[Command], Command]] = [
+        click.option(name, metavar="VALUE", help=_HELP.get(name, "As in spark-submit."), hidden=name not in _HELP)
+        for name in reversed(_SPARK_OPTIONS)
+    ]
+    decorators.append(click.option("--supervise", is_flag=True, hidden=True))
+    decorators.append(click.option("--verbose", is_flag=True, hidden=True))
+    decorators.append(click.option("-c", "--conf", multiple=True, metavar="KEY=VALUE", help="A setting of Spark."))
+    for decorate in decorators:
+        command = decorate(command)
+    return command
+
+
+_HELP = {
+    "--master": "Spark master, as in spark-submit; local[*] unless given here or by the program.",
+    "--name": "Name of the application; earlier runs are found by it, else by the script's name.",
+    "--py-files": ".py, .zip or .egg files to import from, separated by commas.",
+    "--files": "Files for every worker, separated by commas.",
+    "--driver-memory": "Memory of the driver, as in 2g.",
+    "--packages": "Maven coordinates; this and every other option of spark-submit goes to Spark.",
+}
+
+
+@click.command(context_settings={"allow_interspersed_args": False})
+@spark_options
+@store_option
+@memo_option
+@report_option
+@click.argument("script", metavar="SCRIPT.PY")
+@click.argument("arguments", metavar="[ARGS]…", nargs=-1, type=click.UNPROCESSED)
+def submit(
+    script: str,
+    arguments: tuple[str, ...],
+    store: Path,
+    memo: str | None,
+    report: str,
+    conf: tuple[str, ...],
+    **options: Any,
+) -> None:
+    """Run an unmodified PySpark RDD program; what did not change since its last run is not computed again.
+
+    Options stand before the script, and are those of spark-submit; what follows the script is its own. Its exit code
+    is the command's.
+
+    \b
+    Examples:
+      incoop submit pagerank.py links.txt 10
+      incoop submit --master 'local[4]' --conf spark.driver.memory=2g wordcount.py corpus/
+      incoop submit --store /data/store --report json --py-files helpers.zip etl.py
+    """
+    if not Path(script).is_file():
+        raise BadCall(f"there is no program {script}; give the path of a Python file.")
+    if options.get("deploy_mode") not in (None, "client"):
+        raise BadCall("--deploy-mode is client here: the program runs in this process.")
+    _with_hash_seed()
+    os.environ["PYSPARK_SUBMIT_ARGS"] = shlex.join([*_spark_arguments(options, conf), "pyspark-shell"])
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    for file in reversed((options.get("py_files") or "").split(",")):
+        if file:
+            sys.path.insert(1, str(Path(file).resolve() if not file.endswith(".py") else Path(file).resolve().parent))
+
+    from incoop.fronts.rdd_submit import Programs, patched, run_script, stop_spark
+
+    programs = Programs(options.get("name") or Path(script).name, store=store, memo=memo)
+    try:
+        with patched(programs):
+            code = run_script(script, arguments)
+            programs.close_all()
+        stop_spark()
+    finally:
+        programs.close_all()
+        sys.stdout.flush()
+    show_report(report, _facts(programs), _text(programs))
+    sys.exit(code)
+
+
+def _with_hash_seed() -> None:
+    """Start again with the hash seed that spark-submit sets: keys hash alike on the driver and in workers."""
+    if "PYTHONHASHSEED" not in os.environ:
+        os.environ["PYTHONHASHSEED"] = "0"
+        os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
+
+
+def _spark_arguments(options: dict[str, Any], conf: tuple[str, ...]) -> list[str]:
+    # A progress line of Spark's would mix with the program's own output.
+    words = ["--conf", "spark.ui.showConsoleProgress=false"]
+    for name in _SPARK_OPTIONS:
+        value = options[name.removeprefix("--").replace("-", "_")]
+        if value is not None:
+            words += [name, value]
+    for setting in conf:
+        if "=" not in setting:
+            raise BadCall(f"--conf takes KEY=VALUE, not {setting!r}.")
+        words += ["--conf", setting]
+    return words
+
+
+def _facts(programs: Programs) -> dict[str, Any]:
+    reports = [report for program in programs.all for report in program.reports]
+    return {
+        "job": programs.name,
+        "stages": [report.as_dict() for report in reports],
+        "map": {kind: sum(getattr(report.map, kind) for report in reports) for kind in ("tasks", "executed")},
+        "keys": {
+            "total": sum(report.keys_total for report in reports),
+            "reduced": sum(report.keys_reduced for report in reports),
+        },
+        "notes": [note for program in programs.all for note in program.notes],
+        "warnings": list(dict.fromkeys(warning for report in reports for warning in report.warnings)),
+    }
+
+
+def _text(programs: Programs) -> str:
+    facts = _facts(programs)
+    if not facts["stages"]:
+        return f"{programs.name}: no memoized stage ran"
+    lines = [f"{'map chunks':>17}{'reduced keys':>21}{'seconds':>9}  stage"]
+    for stage in facts["stages"]:
+        chunks = f"{stage['map']['executed']:,} of {stage['map']['tasks']:,}"
+        keys = f"{stage['keys']['reduced']:,} of {stage['keys']['total']:,}"
+        lines.append(f"{chunks:>17}{keys:>21}{stage['seconds']['total']:>9.2f}  {stage['job']}")
+    return "\n".join([*lines, *(f"warning: {warning}" for warning in facts["warnings"])])

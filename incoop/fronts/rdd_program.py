@@ -1,0 +1,113 @@
+"""A program of RDDs: the session it runs in, the names of its stages, and what was said about them."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pyspark import RDD, SparkContext
+
+from inchdfs.records import Lines
+from incoop.fronts.rdd import MemoRDD
+from incoop.fronts.rdd_lineage import Files, Imported, Part, Unmemoized
+from incoop.fronts.rdd_steps import Step
+
+if TYPE_CHECKING:
+    from incoop.job import Job
+    from incoop.memo import WorkerConfig
+    from incoop.report import RunReport
+    from incoop.result import Result
+    from incoop.session import Session
+
+log = logging.getLogger("incoop")
+
+#: Spark's own, before anything replaces them.
+_TEXT_FILE = SparkContext.textFile
+_WHOLE_TEXT_FILES = SparkContext.wholeTextFiles
+_UNION = SparkContext.union
+
+
+class RddProgram:
+    """Makes memoized RDDs, and runs their stages."""
+
+    def __init__(self, session: Session, name: str | None = None) -> None:
+        self.session = session
+        self.name = name or Path(sys.argv[0] if sys.argv and sys.argv[0] else "program").name
+        #: What each stage did, in the order in which they ran.
+        self.reports: list[RunReport] = []
+        #: What plain Spark did in the engine's place, and why.
+        self.notes: list[str] = []
+        self._names: Counter[str] = Counter()
+        self._sources = 0
+
+    @property
+    def context(self) -> SparkContext:
+        return self.session.spark.sparkContext
+
+    def text_file(
+        self,
+        path: str,
+        minPartitions: int | None = None,
+        use_unicode: bool = True,
+        steps: tuple[Step, ...] = (),
+        plain: Callable[[], RDD[Any]] | None = None,
+    ) -> MemoRDD:
+        """Lines of local files, as `SparkContext.textFile` gives them, after `steps`; `plain` gives the same lines."""
+
+        def read() -> RDD[Any]:
+            return _TEXT_FILE(self.context, path, minPartitions, use_unicode)
+
+        records = Lines() if use_unicode else Lines(encoding=None)
+        return MemoRDD(self, [Part(Files(path, records, plain or read, self._next_source()), steps)])
+
+    def whole_text_files(self, path: str, minPartitions: int | None = None, use_unicode: bool = True) -> MemoRDD:
+        """(path, content) of each file; a file is read again in every run, and what is done with it is reused."""
+        plain: RDD[Any] = _WHOLE_TEXT_FILES(self.context, path, minPartitions, use_unicode)
+        return self.imported(plain, one_by_one=True)
+
+    def imported(self, rdd: RDD[Any], one_by_one: bool = False) -> MemoRDD:
+        """Plain Spark data as the input of memoized stages."""
+        return MemoRDD(self, [Part(Imported(self, rdd, self._next_source(), one_by_one))])
+
+    def union(self, rdds: list[RDD[Any]]) -> RDD[Any]:
+        """All records of several RDDs."""
+        first = next((rdd for rdd in rdds if isinstance(rdd, MemoRDD)), None)
+        if first is None:
+            return _UNION(self.context, rdds)
+        parts = [part for rdd in rdds for part in first.parts_of(rdd)]
+        return MemoRDD(self, parts)
+
+    def run(self, job: Job, inputs: Any) -> Result:
+        """Run a stage."""
+        result = self.session.run(job, inputs)
+        self.reports.append(result.report)
+        return result
+
+    def worker_config(self) -> WorkerConfig:
+        return self.session.worker_config()
+
+    def unique(self, shape: str) -> str:
+        """A name for a stage of this shape: the second one of a program has another than the first, in every run."""
+        self._names[shape] += 1
+        return shape if self._names[shape] == 1 else f"{shape}#{self._names[shape]}"
+
+    def note(self, title: str, why: Exception) -> None:
+        """Say once that plain Spark runs something."""
+        if isinstance(why, Unmemoized) and isinstance(why.__cause__, Exception):
+            return  # said for the stage that it comes from
+        said = (str(why) or type(why).__name__).splitlines()[0]
+        self.say(f"{title}: plain Spark runs this ({said})")
+
+    def say(self, note: str) -> None:
+        """Keep a note, and log it when it is new."""
+        if note not in self.notes:
+            self.notes.append(note)
+            log.warning("%s", note)
+
+    def _next_source(self) -> int:
+        self._sources += 1
+        return self._sources
