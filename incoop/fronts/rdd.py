@@ -120,7 +120,7 @@ class MemoRDD(RDD[Any]):
             if self._placement is not None:
                 self._plain_rdd = _stepped(self._placement.placed(), self._placement.since)
             else:
-                rdds = [_stepped(part.base.plain(), part.steps) for part in self._as_parent()]
+                rdds = [_stepped(part.base.plain(), part.steps) for part in self._parts]
                 self._plain_rdd = rdds[0] if len(rdds) == 1 else self._program.union(rdds)
         return self._plain_rdd
 
@@ -128,7 +128,7 @@ class MemoRDD(RDD[Any]):
         """This RDD by plain Spark, from stored records where they are this RDD's own."""
         if self._placement is not None or all(isinstance(part.base, Files) and not part.steps for part in self._parts):
             return self._plain()
-        return self._stored().plain()
+        return self._stored().from_store()
 
     def _stored(self) -> Stage:
         """The stage that keeps exactly these records, in order."""

@@ -228,15 +228,19 @@ class Stage(Base):
 
     def plain(self) -> RDD[Any]:
         if self._plain is None:
-            try:
-                pairs = self.result().rdd()
-            except Unmemoized:
-                self._plain = self._recompute()
-                return self._plain
-            if self.partitions() < pairs.getNumPartitions():
-                pairs = pairs.coalesce(max(1, self.partitions()))
-            self._plain = RDD.values(pairs) if self.stored else pairs
+            # Stored records of narrow steps lie in chunks, not in the partitions that PySpark would have.
+            self._plain = self._recompute() if self.stored else self.from_store()
         return self._plain
+
+    def from_store(self) -> RDD[Any]:
+        """The records as a plain RDD that reads them from the store."""
+        try:
+            pairs = self.result().rdd()
+        except Unmemoized:
+            return self._recompute()
+        if self.partitions() < pairs.getNumPartitions():
+            pairs = pairs.coalesce(max(1, self.partitions()))
+        return pairs.values() if self.stored else pairs
 
     def partitions(self) -> int:
         return self._partitions()

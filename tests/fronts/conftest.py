@@ -23,3 +23,10 @@ def streams(tmp_path: Path, spark: SparkSession) -> Iterator[Streams]:
     made = Streams(tmp_path, spark)
     yield made
     made.session.close()
+"""Real stores for the fronts' tests; the folder rules are those of the end-to-end tests."""
+
+from __future__ import annotations
+
+from tests.end_to_end.conftest import base
+
+__all__ = ["base"]
