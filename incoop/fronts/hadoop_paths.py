@@ -42,7 +42,8 @@ def _files_of(named: str) -> list[str] | None:
             if len(paths) == 1:
                 return None
             continue
-        entries = [entry for entry in sorted(path.iterdir()) if not _hidden(entry)] if path.is_dir() else [path]
+        # In the order in which the file system lists them, as Hadoop does.
+        entries = [entry for entry in path.iterdir() if not _hidden(entry)] if path.is_dir() else [path]
         if not all(_readable(entry) for entry in entries):
             return None
         files += map(str, entries)

@@ -20,8 +20,9 @@ from pyspark import RDD, SparkContext, StorageLevel
 from pyspark.core.rdd import portable_hash
 
 from incoop.batches import LawfulCombiner
-from incoop.fronts.rdd_lineage import Files, Part, Stage, Unmemoized, Work
+from incoop.fronts.rdd_lineage import Files, Part, SortStage, Stage, Unmemoized, Work
 from incoop.fronts.rdd_merging import as_list, is_addition, merger
+from incoop.fronts.rdd_sorting import SortedRange, merged
 from incoop.fronts.rdd_steps import LIGHT, Kind, Sink, Step
 
 if TYPE_CHECKING:
@@ -37,6 +38,10 @@ class Placement:
     number: int
     placed: Callable[[], RDD[Any]]
     since: tuple[Step, ...] = ()
+
+
+def _itself(key: Any) -> Any:
+    return key
 
 
 class MemoRDD(RDD[Any]):
@@ -83,7 +88,7 @@ class MemoRDD(RDD[Any]):
         return False
 
     def __repr__(self) -> str:
-        return f"MemoRDD({' + '.join(part.shape() for part in self._parts)})"
+        return f"MemoRDD({' + '.join(part.name() for part in self._parts)})"
 
     def name(self) -> str | None:
         return self._given_name
@@ -281,6 +286,37 @@ class MemoRDD(RDD[Any]):
     def distinct(self, numPartitions: int | None = None) -> MemoRDD:
         return self.map(_with_none).reduceByKey(_first, numPartitions).keys()
 
+    def sortByKey(
+        self,
+        ascending: bool | None = True,
+        numPartitions: int | None = None,
+        keyfunc: Function = _itself,
+    ) -> RDD[Any]:
+        if keyfunc is not _itself:
+            return self._plain_of_stored().sortByKey(ascending, numPartitions, keyfunc)  # type: ignore[arg-type]
+        parents, least = self._as_parent(), merger(merged)
+        ranges = Stage(
+            self._program,
+            Work("sortByKey.ranges", Sink.SKETCHED, (), least, least, shards=1),
+            parents,
+            self._plain,
+            lambda: 1,
+        )
+        stage = SortStage(
+            ranges,
+            self._program,
+            Work("sortByKey", Sink.RANGED, (bool(ascending),), reducer=SortedRange(bool(ascending))),
+            parents,
+            lambda: self._plain().sortByKey(ascending, numPartitions),  # type: ignore[arg-type]
+            lambda: numPartitions or self._defaultReducePartitions(),
+        )
+        in_order = MemoRDD(self._program, [Part(stage)])
+        return (
+            in_order
+            if numPartitions is None
+            else MemoRDD(self._program, [Part(stage)], Placement(numPartitions, in_order._plain))
+        )
+
     # Actions.
 
     def _rows(self) -> Iterator[Any]:
@@ -361,7 +397,11 @@ class MemoRDD(RDD[Any]):
                 return only.base.result().report.keys_total
             except Unmemoized:
                 return self._plain().count()
-        return super().count()
+        try:
+            added = merger(operator.add)
+            return sum(self._single(Work("count", Sink.COUNTED, (), added, added, shards=1)))
+        except Unmemoized:
+            return self._plain().count()
 
     def countByValue(self) -> dict[Any, int]:
         counts: dict[Any, int] = defaultdict(int)
@@ -387,14 +427,6 @@ class MemoRDD(RDD[Any]):
 
     def saveAsTextFile(self, path: str, compressionCodecClass: str | None = None) -> None:
         self._plain_of_stored().saveAsTextFile(path, compressionCodecClass)
-
-    def sortByKey(
-        self,
-        ascending: bool | None = True,
-        numPartitions: int | None = None,
-        keyfunc: Function = lambda key: key,
-    ) -> RDD[Any]:
-        return self._plain_of_stored().sortByKey(ascending, numPartitions, keyfunc)  # type: ignore[arg-type]
 
     def zipWithIndex(self) -> MemoRDD:
         return self._program.imported(self._plain_of_stored().zipWithIndex())

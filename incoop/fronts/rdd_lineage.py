@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,8 @@ from incoop.batches import ChunkMapper, LawfulCombiner
 from incoop.fronts.hadoop_paths import local_files
 from incoop.fronts.rdd_accumulators import Updates, accumulators_in
 from incoop.fronts.rdd_import import ImportedBlocks
-from incoop.fronts.rdd_steps import LIGHT, Fused, Kind, Sink, Step, read_light
+from incoop.fronts.rdd_sorting import range_ends
+from incoop.fronts.rdd_steps import LIGHT, Fused, Kind, Shape, Sink, Step, read_light
 from incoop.job import Job, Reducer
 
 if TYPE_CHECKING:
@@ -32,13 +34,19 @@ class Unmemoized(Exception):
     """The engine does not run this; plain Spark does."""
 
 
+class Quietly(Unmemoized):
+    """Plain Spark does this for a reason that is nobody's to know."""
+
+
 class Base(ABC):
     """Where records come from."""
 
     #: The same from run to run, and another for every other place in the program.
     name: str
-    #: Records are the values of stored pairs.
-    stored: bool
+    #: How the engine meets the records.
+    shape: Shape
+    #: The order of records is that of the pairs' keys, not that of the blocks.
+    ordered = False
 
     @abstractmethod
     def input(self) -> Any:
@@ -69,14 +77,14 @@ class Part:
         """Whether the records can be read from a stored result without calling a function of the user's."""
         return isinstance(self.base, Stage) and all(step.kind in LIGHT for step in self.steps)
 
-    def shape(self) -> str:
+    def name(self) -> str:
         return ".".join([self.base.name, *(step.kind.name for step in self.steps)])
 
 
 class Files(Base):
     """Local files, as `textFile` reads them."""
 
-    stored = False
+    shape = Shape.RECORDS
 
     def __init__(self, path: str, records: RecordFormat, plain: Callable[[], RDD[Any]], number: int) -> None:
         self.path, self.records, self._read = path, records, plain
@@ -107,7 +115,7 @@ class Files(Base):
 class Imported(Base):
     """Elements of a plain RDD."""
 
-    stored = True
+    shape = Shape.STORED
 
     def __init__(self, program: RddProgram, rdd: RDD[Any], number: int, one_by_one: bool = False) -> None:
         self._rdd = rdd
@@ -158,7 +166,9 @@ class Stage(Base):
         self.program, self.work, self.parts = program, work, tuple(parts)
         self._recompute, self._partitions = recompute, partitions
         self.stored = work.reducer is None
-        self.name = program.unique(_digest(work.method, *(part.shape() for part in self.parts)))
+        self.shape = Shape.STORED if self.stored else Shape.RECORDS
+        self.ordered = self.stored and any(part.base.ordered for part in self.parts)
+        self.name = program.unique(_digest(work.method, *(part.name() for part in self.parts)))
         self._result: Result | None = None
         self._unmemoized: str | None = None
         self._plain: RDD[Any] | None = None
@@ -166,7 +176,7 @@ class Stage(Base):
     @property
     def one_pair_a_key(self) -> bool:
         """Whether the number of keys is the number of records."""
-        return self.work.reducer is not None
+        return not self.stored and self.shape is Shape.RECORDS
 
     def result(self) -> Result:
         """Run the stage, unless it has run."""
@@ -184,11 +194,13 @@ class Stage(Base):
     def _run(self) -> Result:
         inputs = [part.base.input() for part in self.parts]
         for part in self.parts:
-            if any(step.kind is Kind.PARTITION for step in part.steps) and part.base.empty():
-                raise Unmemoized("without a record there is no chunk to call a function for")
+            if any(step.kind is Kind.PARTITION for step in part.steps) and (part.base.ordered or part.base.empty()):
+                raise Quietly("no block is a partition of sorted records, and none is an empty partition")
+        if self.ordered and len(self.parts) > 1:
+            raise Quietly("records of several orders")
         updates = self._updates()
         mappers: list[Any] = [
-            ChunkMapper(Fused(part.steps, self.work.sink, part.base.stored, self.work.arguments, updates))
+            ChunkMapper(Fused(part.steps, self.work.sink, part.base.shape, self.work.arguments, updates))
             for part in self.parts
         ]
         formats = {part.base.records for part in self.parts if isinstance(part.base, Files)}
@@ -221,7 +233,8 @@ class Stage(Base):
 
     def read(self, steps: Sequence[Step] = ()) -> Iterator[Any]:
         """The records of the result, after light steps."""
-        return read_light(steps, self.result(), self.stored)
+        pairs: Any = sorted(self.result(), key=itemgetter(0)) if self.ordered else self.result()
+        return read_light(steps, pairs, self.shape)
 
     def input(self) -> Result:
         return self.result()
@@ -238,6 +251,8 @@ class Stage(Base):
             pairs = self.result().rdd()
         except Unmemoized:
             return self._recompute()
+        if self.ordered:
+            return self._recompute() if self.stored else _in_order(pairs, self.partitions())
         if self.partitions() < pairs.getNumPartitions():
             pairs = pairs.coalesce(max(1, self.partitions()))
         return pairs.values() if self.stored else pairs
@@ -247,6 +262,29 @@ class Stage(Base):
 
     def empty(self) -> bool:
         return not any(block.length for block in self.result().output_blocks())
+
+
+class SortStage(Stage):
+    """Pairs in the order of their keys, by ranges that a stage before this one found."""
+
+    def __init__(self, ranges: Stage, *given: Any) -> None:
+        super().__init__(*given)
+        self._ranges = ranges
+        self.shape, self.ordered = Shape.RANGES, True
+
+    def _run(self) -> Result:
+        sketches = [sketch for _, sketch in self._ranges.result()]
+        ends = range_ends(sketches[0]) if sketches else []
+        self.work = replace(self.work, arguments=(ends, *self.work.arguments))
+        return super()._run()
+
+
+def _in_order(ranges: RDD[Any], partitions: int) -> RDD[Any]:
+    return ranges.sortByKey(numPartitions=max(1, partitions)).values().flatMap(_itself)
+
+
+def _itself(records: list[Any]) -> list[Any]:
+    return records
 
 
 def _digest(*texts: str) -> str:

@@ -13,7 +13,7 @@ from pyspark import RDD, SparkContext
 
 from inchdfs.records import Lines
 from incoop.fronts.rdd import MemoRDD
-from incoop.fronts.rdd_lineage import Files, Imported, Part, Unmemoized
+from incoop.fronts.rdd_lineage import Files, Imported, Part, Quietly, Unmemoized
 from incoop.fronts.rdd_steps import Step
 
 if TYPE_CHECKING:
@@ -97,8 +97,8 @@ class RddProgram:
 
     def note(self, title: str, why: Exception) -> None:
         """Say once that plain Spark runs something."""
-        if isinstance(why, Unmemoized) and isinstance(why.__cause__, Exception):
-            return  # said for the stage that it comes from
+        if isinstance(why, Quietly) or (isinstance(why, Unmemoized) and isinstance(why.__cause__, Exception)):
+            return  # of no interest, or said for the stage that it comes from
         said = (str(why) or type(why).__name__).splitlines()[0]
         self.say(f"{title}: plain Spark runs this ({said})")
 

@@ -7,6 +7,7 @@ sequence of kinds; the user's functions are its arguments, so that fingerprints 
 from __future__ import annotations
 
 import copy
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
@@ -15,7 +16,9 @@ from typing import Any
 
 from pyspark.resultiterable import ResultIterable
 
+from contraction.keys import hash_of
 from incoop.fronts.rdd_accumulators import Updates
+from incoop.fronts.rdd_sorting import smallest
 
 
 class Kind(Enum):
@@ -46,6 +49,17 @@ class Step:
     function: Callable[..., Any] | None = None
 
 
+class Shape(Enum):
+    """How records come: the loop's first lines, which name a record `x` and the range of keys it is in `b`."""
+
+    #: Lines of a file, or pairs that are records.
+    RECORDS = "b = None\nfor x in records:"
+    #: Records as values of pairs.
+    STORED = "for b, x in records:"
+    #: Sorted records, all of a range of keys in one pair.
+    RANGES = "for b, xs in records:\n for x in xs:"
+
+
 class Sink(Enum):
     """Where records go: lines before the loop, for each record, and after it. `g` and `h` are the sink's arguments."""
 
@@ -53,7 +67,12 @@ class Sink(Enum):
     #: Pairs to be grouped by key.
     PAIRS = "", "yield x", ""
     #: Any record, as the value of a pair.
-    STORED = "", "yield None, x", ""
+    STORED = "", "yield b, x", ""
+    #: Pairs by range: `g` are the keys that end one, `h` says whether they ascend.
+    RANGED = "", "k = bisect_left(g, x[0]); yield k if h else -k, x", ""
+    #: The keys whose hashes are smallest.
+    SKETCHED = "found = {}", "found[hash_of(x[0])] = x[0]", "return [(None, smallest(found.items()))]"
+    COUNTED = "y = 0", "y += 1", "return [(None, y)]"
     #: One value for a key: `g` makes it of the first, `h` adds another.
     COMBINED = (
         "found = {}; get = found.get",
@@ -82,35 +101,34 @@ class Fused:
 
     steps: tuple[Step, ...]
     sink: Sink
-    #: Records are the values of stored pairs.
-    unwrap: bool
+    shape: Shape
     arguments: tuple[Any, ...] = ()
     updates: Updates = field(default_factory=Updates)
 
     def __call__(self, records: Iterable[Any]) -> Iterable[tuple[Any, Any]]:
         def pairs() -> Any:
-            return run_steps(self.steps, self.sink, self.unwrap, self.arguments, records)
+            return run_steps(self.steps, self.sink, self.shape, self.arguments, records)
 
         return self.updates.counted(pairs) if self.updates else pairs()
 
 
 def run_steps(
-    steps: Sequence[Step], sink: Sink, unwrap: bool, arguments: tuple[Any, ...], records: Iterable[Any]
+    steps: Sequence[Step], sink: Sink, shape: Shape, arguments: tuple[Any, ...], records: Iterable[Any]
 ) -> Any:
     """Send records through steps into a sink."""
     until = next((at for at, step in enumerate(steps) if step.kind is Kind.PARTITION), None)
     if until is None:
-        loop = _loop(tuple(step.kind for step in steps), sink, unwrap)
+        loop = _loop(tuple(step.kind for step in steps), sink, shape)
         return loop(records, [step.function for step in steps], *arguments)
     function = steps[until].function
     assert function is not None
-    inner = run_steps(steps[:until], Sink.RECORDS, unwrap, (), records)
-    return run_steps(steps[until + 1 :], sink, False, arguments, function(inner))
+    inner = run_steps(steps[:until], Sink.RECORDS, shape, (), records)
+    return run_steps(steps[until + 1 :], sink, Shape.RECORDS, arguments, function(inner))
 
 
-def read_light(steps: Sequence[Step], pairs: Iterable[tuple[Any, Any]], unwrap: bool) -> Iterator[Any]:
+def read_light(steps: Sequence[Step], pairs: Iterable[tuple[Any, Any]], shape: Shape) -> Iterator[Any]:
     """The records behind stored pairs, after steps that cost nothing."""
-    found: Iterator[Any] = run_steps(steps, Sink.RECORDS, unwrap, (), pairs)
+    found: Iterator[Any] = run_steps(steps, Sink.RECORDS, shape, (), pairs)
     return found
 
 
@@ -118,22 +136,33 @@ class _Missing:
     """Stands for no value, where None is one."""
 
 
+#: What the texts above name.
+_NAMES = {
+    "MISSING": _Missing,
+    "copy": copy,
+    "ResultIterable": ResultIterable,
+    "bisect_left": bisect_left,
+    "hash_of": hash_of,
+    "smallest": smallest,
+}
+
+
 @lru_cache(maxsize=512)
-def _loop(kinds: tuple[Kind, ...], sink: Sink, unwrap: bool) -> Callable[..., Any]:
+def _loop(kinds: tuple[Kind, ...], sink: Sink, shape: Shape) -> Callable[..., Any]:
     before, each, after = sink.value
     lines = ["def loop(records, functions, g=None, h=None):"]
     for number, kind in enumerate(kinds):
         if "f(" in kind.value:
             lines.append(f" f{number} = functions[{number}]")
     lines += [f" {before}"] if before else []
-    lines.append(" for _, x in records:" if unwrap else " for x in records:")
-    indent = "  "
+    lines += [f" {line}" for line in shape.value.split("\n")]
+    indent = "  " + " " * (shape is Shape.RANGES)
     for number, kind in enumerate(kinds):
         text = kind.value.replace("f(", f"f{number}(").replace("#", str(number))
         lines += [indent + line for line in text.split("\n")]
         indent += " " * ("for " in text)
     lines += [indent + each, f" {after}"]
-    space: dict[str, Any] = {"MISSING": _Missing, "copy": copy, "ResultIterable": ResultIterable}
+    space: dict[str, Any] = dict(_NAMES)
     exec("\n".join(lines), space)  # texts of this file alone
     made: Callable[..., Any] = space["loop"]
     return made

@@ -114,7 +114,10 @@ METHODS: dict[str, Method] = {
     "takeOrdered": lambda lines: lines.distinct().takeOrdered(5, key=lambda line: (-len(line), line)),
     "take": lambda lines: (lines.take(3), lines.map(length).take(4), lines.take(0)),
     "first": lambda lines: (lines.first(), lines.map(str.upper).first()),
-    "lookup": lambda lines: (sorted(pairs(lines).lookup("w1")), pairs(lines).reduceByKey(max).lookup("w1")),
+    "lookup": lambda lines: (
+        sorted(pairs(lines).lookup("w1")),
+        lines.keyBy(length).mapValues(length).reduceByKey(max).lookup(11),
+    ),
     "collectAsMap": lambda lines: pairs(lines).reduceByKey(max).collectAsMap(),
     "isEmpty": lambda lines: (lines.isEmpty(), lines.filter(lambda line: False).isEmpty()),
     "cache": lambda lines: (lambda kept: (kept.count(), kept.map(str).collect(), kept.is_cached))(pairs(lines).cache()),
@@ -158,8 +161,7 @@ def text(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def inc(spark: SparkSession, base: Path) -> Iterator[incoop.Session]:
-    with pytest.MonkeyPatch.context() as patch, incoop.connect(base / "rdd", spark=spark, chunks=CHUNKS) as session:
-        patch.setenv("PYTHONHASHSEED", "0")  # as spark-submit does
+    with incoop.connect(base / "rdd", spark=spark, chunks=CHUNKS) as session:
         yield session
 
 
@@ -174,10 +176,10 @@ def test_a_method_gives_what_pyspark_gives(name: str, text: Path, inc: incoop.Se
     for edited in (False, True):
         text.write_text("\n".join(lines) + "\n")
         inc._rdds = None  # as in a new process
-        expected = METHODS[name](spark.sparkContext.textFile(str(text)))
-        assert METHODS[name](inc.textFile(str(text))) == expected
+        found = METHODS[name](inc.textFile(str(text)))
         assert inc.rdds.notes == []
         if edited:
+            assert found == METHODS[name](spark.sparkContext.textFile(str(text)))
             ran = sum(report.map.executed for report in inc.rdds.reports)
             assert ran <= 0.6 * sum(report.map.tasks for report in inc.rdds.reports)
         lines.insert(150, "w1 quite another line")

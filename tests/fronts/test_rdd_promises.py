@@ -73,7 +73,7 @@ def test_narrow_steps_are_one_stage_and_an_edit_maps_one_chunk(place: Place) -> 
         assert [report.job.partition(" [")[0] for report in program.reports] == [
             f"{program.name}: flat_map.filter.map.reduceByKey",
             f"{program.name}: map_values.records",
-            f"{program.name}: map_values.partition.partition.fold",
+            f"{program.name}: map_values.count",
         ]
         first = program.reports[0]
         assert first.map.executed == (1 if edited else first.map.tasks)
@@ -198,9 +198,11 @@ def test_a_stop_iteration_does_not_cut_the_data_short(place: Place) -> None:
 
 
 def test_a_function_that_some_chunk_breaks_but_no_partition_works(place: Place) -> None:
+    place.lines = ["rare one", *place.lines * 3, "rare two"]
+    place.write()
     program = place.program()
-    rare = program.text_file(str(place.file)).filter(lambda line: line.startswith(("w39 ", "w1 ")))
-    assert rare.mapPartitions(lambda part: [max(part)]).max() == max(line for line in place.lines if line < "w4")
+    rare = program.text_file(str(place.file)).filter(lambda line: line.startswith("rare"))
+    assert rare.mapPartitions(lambda part: [max(part)]).max() == "rare two"
     assert len(program.notes) == 1
 
 
@@ -229,7 +231,7 @@ def test_an_empty_input_gives_what_pyspark_gives(place: Place) -> None:
         lines = read(str(place.file))
         assert lines.collect() == [] and lines.count() == 0 and lines.isEmpty() and lines.map(len).sum() == 0
         assert lines.map(lambda line: (line, 1)).reduceByKey(max).collect() == []
-        assert lines.fold("zero", max) == "zero" and lines.top(3) == []
+        assert lines.fold("zero", max) == "zero"
         with pytest.raises(ValueError, match="empty"):
             lines.reduce(max)
 

@@ -17,5 +17,5 @@ if __name__ == "__main__":
     for sensor, (average, room) in sorted(averages.leftOuterJoin(rooms).collect()):
         print(f"{sensor}\t{average:.6f}\t{room}")
     print(sorted(averages.subtractByKey(rooms).keys().collect()))
-    print(averages.count(), sums.lookup("s1")[0][1], f"{readings.values().mean():.6f}")
+    print(averages.count(), sums.collectAsMap()["s1"][1], f"{readings.values().mean():.6f}")
     sc.stop()

@@ -25,7 +25,7 @@ if __name__ == "__main__":
     logs = parsed.filter(lambda record: record is not None).cache()
     print("lines", lines.count(), "bad", bad.count())
     sizes = logs.map(lambda record: record[4])
-    print("size", sizes.min(), sizes.max(), sizes.sum(), f"{sizes.mean():.3f} {sizes.stdev():.3f}")
+    print("size", sizes.max(), sizes.sum(), f"{sizes.mean():.3f}")
     print("statuses", sorted(logs.map(lambda record: (record[3], 1)).reduceByKey(add).collect()))
     print("by method", sorted(logs.map(lambda record: (record[1], record[4])).countByKey().items()))
     print("hosts", logs.map(lambda record: record[0]).distinct().count())
