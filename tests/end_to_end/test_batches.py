@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import operator
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from functools import reduce
 from typing import Any
 
 import pytest
 
 import incoop
+from contraction.folds import Fold
+from incoop.batches import LawfulCombiner
 
 from .places import Place
 from .test_features import some_lines, total, words
@@ -36,6 +40,19 @@ def other_keys(groups: Iterable[tuple[str, list[int]]]) -> list[tuple[str, int]]
     return [(word.upper(), sum(counts)) for word, counts in groups]
 
 
+def added(word: str, counts: Iterable[int]) -> list[tuple[str, int]]:
+    return [(word, reduce(operator.add, counts))]
+
+
+def long_words(_: Any, line: str) -> list[tuple[str, bool]]:
+    return [(word, len(word) > 3) for word in line.split()]
+
+
+def how_many(word: str, counts: Iterable[int]) -> list[tuple[str, int]]:
+    return [(word, len(list(counts)))]
+
+
+ADDED = LawfulCombiner(added, Fold.SUM)
 BATCHES = incoop.Job("batches", incoop.ChunkMapper(chunk_counts), total, incoop.BatchCombiner(sums))
 PLAIN = incoop.Job("plain", words, total, total)
 CHAINED = incoop.Job("blocks", incoop.ChunkMapper(blocks), total, total)
@@ -73,3 +90,23 @@ def test_a_batch_that_changes_keys_runs_without_its_combiner(place: Place) -> No
     result = place.run(job)
     assert result.as_dict() == Counter(word for line in lines for word in line.split())
     assert any("without the combiner" in warning for warning in result.report.warnings)
+
+
+def test_a_lawful_combiner_folds_integers_and_leaves_other_values_as_they_are(place: Place) -> None:
+    lines = [*some_lines(), "ab unique"]
+    for edit in (lambda: None, lambda: lines.insert(200, "word1 word2 fresh")):
+        edit()
+        place.write({"a.txt": lines})
+        result = place.run(incoop.Job("added", words, ADDED, ADDED))
+        assert result.as_dict() == Counter(word for line in lines for word in line.split())
+        flags = place.run(incoop.Job("flags", long_words, ADDED, ADDED)).as_dict()
+        assert (flags["ab"], flags["unique"], type(flags["ab"])) == (False, True, bool)  # added to nothing
+        assert type(flags["word1"]) is int
+    assert 0 < result.report.map.executed < result.report.map.tasks / 4
+
+
+def test_a_lawful_combiner_is_taken_at_its_word(place: Place) -> None:
+    place.write({"a.txt": some_lines()})
+    with pytest.raises(incoop.IncoopError, match="combiner"):
+        place.run(incoop.Job("tried", words, total, how_many))
+    assert place.run(incoop.Job("trusted", words, total, LawfulCombiner(how_many))).report.keys_total > 0
