@@ -13,7 +13,8 @@ from pyspark import RDD, SparkContext
 
 from inchdfs.records import Lines
 from incoop.fronts.rdd import MemoRDD
-from incoop.fronts.rdd_lineage import Files, Imported, Part, Quietly, Unmemoized
+from incoop.fronts.rdd_lineage import Part, Quietly, Unmemoized
+from incoop.fronts.rdd_sources import Files, Imported
 from incoop.fronts.rdd_steps import Step
 
 if TYPE_CHECKING:

@@ -20,6 +20,7 @@ from pyspark.sql import Row, SparkSession
 from pyspark.sql.classic.dataframe import DataFrame
 from pyspark.sql.readwriter import DataFrameReader
 
+from incoop.fronts.rdd import MemoRDD
 from incoop.fronts.rdd_program import RddProgram
 from incoop.fronts.rdd_steps import Kind, Step
 from incoop.session import connect
@@ -68,6 +69,7 @@ class Programs:
 def patched(programs: Programs) -> Iterator[None]:
     """Let Spark's entry points give memoized RDDs."""
     stop, read_text = SparkContext.stop, DataFrameReader.text
+    union_all, union_two = SparkContext.union, RDD.union
     plain_rdd: Callable[[DataFrame], RDD[Any]] = vars(DataFrame)["rdd"].func
 
     def text_file(
@@ -87,7 +89,11 @@ def patched(programs: Programs) -> Iterator[None]:
         return programs.of(self).whole_text_files(path, minPartitions, use_unicode)
 
     def union(self: SparkContext, rdds: list[RDD[Any]]) -> RDD[Any]:
-        return programs.of(self).union(rdds)
+        return programs.of(self).union(rdds) if any(isinstance(rdd, MemoRDD) for rdd in rdds) else union_all(self, rdds)
+
+    def union_with(self: RDD[Any], other: RDD[Any]) -> RDD[Any]:
+        # A plain RDD joined with a memoized one comes here, too: PySpark's joins begin with a union.
+        return other.program.union([self, other]) if isinstance(other, MemoRDD) else union_two(self, other)
 
     def stop_both(self: SparkContext) -> None:
         programs.close(self)
@@ -115,6 +121,7 @@ def patched(programs: Programs) -> Iterator[None]:
         (SparkContext, "textFile", text_file),
         (SparkContext, "wholeTextFiles", whole_text_files),
         (SparkContext, "union", union),
+        (RDD, "union", union_with),
         (SparkContext, "stop", stop_both),
         (DataFrameReader, "text", text),
         (DataFrameReader, "option", _remembering(DataFrameReader.option)),
