@@ -108,7 +108,7 @@ def submit(
 
 def _with_hash_seed() -> None:
     """Start again with the hash seed that spark-submit sets: keys hash alike on the driver and in workers."""
-    if "PYTHONHASHSEED" not in os.environ:
+    if os.environ.get("PYTHONHASHSEED") != "0":
         os.environ["PYTHONHASHSEED"] = "0"
         os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
 

@@ -29,7 +29,7 @@ Function = Callable[..., Any]
 class Placement:
     """Partitions that the program asked for: how plain Spark makes them, and the steps since."""
 
-    number: int
+    number: Callable[[], int]
     placed: Callable[[], RDD[Any]]
     since: tuple[Step, ...] = ()
 
@@ -107,7 +107,7 @@ class NarrowRDD(RDD[Any]):
 
     def getNumPartitions(self) -> int:
         if self._placement is not None:
-            return self._placement.number
+            return self._placement.number()
         return sum(part.base.partitions() for part in self._parts)
 
     # Plain Spark in the engine's place.
@@ -200,7 +200,7 @@ class NarrowRDD(RDD[Any]):
 
     # Partitions.
 
-    def _placed(self, number: int, place: Callable[[RDD[Any]], RDD[Any]]) -> Self:
+    def _placed(self, number: Callable[[], int], place: Callable[[RDD[Any]], RDD[Any]]) -> Self:
         def placed() -> RDD[Any]:
             return place(self._plain_of_stored())
 
@@ -208,12 +208,16 @@ class NarrowRDD(RDD[Any]):
 
     def partitionBy(self, numPartitions: int | None, partitionFunc: Function = portable_hash) -> Self:
         number = numPartitions if numPartitions is not None else self._defaultReducePartitions()
-        return self._placed(number, lambda rdd: rdd.partitionBy(number, partitionFunc))
+        return self._placed(lambda: number, lambda rdd: rdd.partitionBy(number, partitionFunc))
 
     def coalesce(self, numPartitions: int, shuffle: bool = False) -> Self:
         if not numPartitions > 0:
             raise ValueError("Number of partitions must be positive.")
-        return self._placed(numPartitions, lambda rdd: rdd.coalesce(numPartitions, shuffle))
+
+        def number() -> int:
+            return numPartitions if shuffle else min(numPartitions, self.getNumPartitions())
+
+        return self._placed(number, lambda rdd: rdd.coalesce(numPartitions, shuffle))
 
 
 def _costs_nothing(part: Part) -> bool:

@@ -111,7 +111,9 @@ class WideRDD(NarrowRDD):
         )
         in_order = self._made([Part(stage)])
         return (
-            in_order if numPartitions is None else self._made([Part(stage)], Placement(numPartitions, in_order._plain))
+            in_order
+            if numPartitions is None
+            else self._made([Part(stage)], Placement(lambda: numPartitions, in_order._plain))
         )
 
 

@@ -53,7 +53,7 @@ ENDS: dict[str, Callable[[Any], Any]] = {
 LINES = st.lists(st.integers(0, 60), min_size=0, max_size=120)
 
 
-@settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=6, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     steps=st.lists(st.tuples(st.sampled_from(sorted(STEPS)), st.integers(0, 5)), min_size=1, max_size=4),
     end=st.sampled_from(sorted(ENDS)),
@@ -80,7 +80,8 @@ def test_any_chain_gives_what_pyspark_gives_before_and_after_an_edit(
 
     try:
         with incoop.connect(folder / "store", spark=spark, chunks=inchdfs.ChunkSettings(average=256)) as inc:
-            for numbers in (first, first[:at] + come + first[at + gone :]):
+            # Of nothing, some actions of PySpark raise; what incoop does there is told by another test.
+            for numbers in ([*first, 7], [*first[:at], *come, *first[at + gone :], 7]):
                 text.write_text("".join(f"{number}\n" for number in numbers))
                 inc._rdds = None  # as in a new process
                 assert run(inc.textFile(str(text))) == run(spark.sparkContext.textFile(str(text)))

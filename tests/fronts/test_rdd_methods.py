@@ -141,7 +141,11 @@ OTHERS: dict[str, Method] = {
     ),
     "pipe": lambda lines: lines.pipe("cat").collect(),
     "toDF": lambda lines: sorted(map(tuple, pairs(lines).toDF(["word", "size"]).collect())),
-    "coalesce": lambda lines: (lines.coalesce(1).glom().collect(), lines.repartition(3).getNumPartitions()),
+    "coalesce": lambda lines: (
+        lines.coalesce(1).glom().collect(),
+        lines.repartition(3).getNumPartitions(),
+        lines.coalesce(9).getNumPartitions(),
+    ),
     "partitionBy": lambda lines: [
         sorted(part) for part in pairs(lines).map(lambda p: (p[1], p[0])).partitionBy(3, lambda n: n).glom().collect()
     ],
