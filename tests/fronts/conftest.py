@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.end_to_end.conftest import base, place
+from tests.end_to_end.conftest import base
 from tests.fronts.streams import Streams
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 #: Stores and folders of the end-to-end tests.
 __all__ = ["base", "place", "streams"]
+__all__ = ["base", "streams"]
 
 
 @pytest.fixture
@@ -23,10 +25,3 @@ def streams(tmp_path: Path, spark: SparkSession) -> Iterator[Streams]:
     made = Streams(tmp_path, spark)
     yield made
     made.session.close()
-"""Real stores for the fronts' tests; the folder rules are those of the end-to-end tests."""
-
-from __future__ import annotations
-
-from tests.end_to_end.conftest import base
-
-__all__ = ["base"]
