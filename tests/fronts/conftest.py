@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.end_to_end.conftest import base, place
-from tests.end_to_end.conftest import base
 from tests.fronts.streams import Streams
 
 if TYPE_CHECKING:
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
 
 #: Stores and folders of the end-to-end tests.
 __all__ = ["base", "place", "streams"]
-__all__ = ["base", "streams"]
 
 
 @pytest.fixture
