@@ -155,8 +155,7 @@ def _map_and_write(
         take_counts()
     combiner = Combiner.of(spec.combiner)
     mapped = _patched(spec, task, mapper, pieces, combiner, reader) if len(pieces) > 1 else None
-    # Adding up from 0 makes an integer of a single True, as `sum` itself does, but no other function.
-    if mapped is None and combiner.fold is Fold.SUM and not isinstance(spec.combiner, LawfulCombiner):
+    if mapped is None and combiner.fold is Fold.SUM:
         mapped = sum_pieces(mapper, pieces)
     if mapped is None:
         mapped = group_pieces(mapper, pieces, combiner)

@@ -38,7 +38,7 @@ def content(work: Path, name: str) -> bytes:
 def test_put_prints_the_version_and_reports_on_standard_error(work: Path) -> None:
     code, out, said = run("put", "access.log", "logs", cwd=work)
     assert (code, out) == (0, b"logs@1\n")
-    assert said == "39.6 KiB in 4 chunks; new: 39.6 KiB in 4 chunks\n"
+    assert said == "39.6 KiB in 3 chunks; new: 39.6 KiB in 3 chunks\n"
     code, out, said = run("put", "access.log", "logs", "--report", "none", cwd=work)
     assert (code, out, said) == (0, b"logs@2\n", "")
     assert (work / "incoop-store").is_dir()
@@ -88,7 +88,7 @@ def test_stat_says_what_a_version_is_made_of(work: Path) -> None:
     assert facts["version"] == "logs@2"
     assert facts["files"] == "1"
     assert facts["bytes"] == str((work / "access.log").stat().st_size)
-    assert facts["chunker"] == "rabin average 1024 minimum 256 maximum 4096"
+    assert facts["chunker"] == "rabin average 1024 minimum 512 maximum 4096"
     assert facts["records"].startswith('{"Lines"')
     assert int(facts["shared with @1"].removesuffix(" bytes")) > 30_000
 

@@ -182,11 +182,11 @@ def test_the_combiner_and_the_reducer_are_called_for_touched_keys_only(place: Pl
     place.write(lines)
     place.run(job)
     calls(notes)
-    lines[30] = "rare30 fresh common"
-    place.write(lines)
+    edited = ([*lines[:at], f"rare{at} fresh common", *lines[at + 1 :]] for at in range(30, 150))
+    place.write(next(each for each in edited if len(chunk_ids(each) - chunk_ids(lines)) == 1))
     result = place.run(job)
     assert result.as_dict()["fresh"] == 1
-    assert result.report.map.executed == 1, "the edit moved a chunk's end: choose another record"
+    assert result.report.map.executed == 1
     made = calls(notes)
     assert [call for call in made if call.startswith("reduce")] == ["reduce fresh"]
     # One call in the map task; "fresh" occurs once, "common" as often as before: nothing is combined above it.
