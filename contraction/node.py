@@ -43,7 +43,7 @@ _MANY_KEYS = 1 / 3
 _MOST_CHILDREN = 1 / 2
 
 #: Sums are updated while that looks at no more than this many times the keys that combining all children looks at.
-_ADDED_KEYS = 1.5
+_ADDED_KEYS = 1.0
 
 #: Lists of up to this many children are aligned even where most of them are equal.
 _FEW = 64
@@ -85,10 +85,10 @@ class ShardContraction:
     pack: PackBuilder
     #: Parts that were computed, and parts taken over after their children were found to have changed nothing.
     executed: int = 0
+    #: For runs of sums, how an old one became a new one, as far as it is known.
+    deltas: dict[tuple[bytes, bytes], Delta] = field(default_factory=dict)
     _parts: dict[bytes, Part] = field(default_factory=dict)
     _changes: dict[tuple[bytes, bytes], Hashes] = field(default_factory=dict)
-    #: For nodes of sums, how an old node became a new one.
-    _deltas: dict[tuple[bytes, bytes], Delta] = field(default_factory=dict)
 
     def contract(self, task: NodeTask) -> None:
         """Compute one node's part; its children are stored or were contracted before.
@@ -158,7 +158,7 @@ class ShardContraction:
             return True
         row, packs = rewrite_part(self._part(task.old_id), change.hashes, fresh, self.pack)
         self.rows[task.id], self.refs[task.id] = as_row(row), b"".join(packs)
-        self._changes[task.old_id, task.id], self._deltas[task.old_id, task.id] = change.hashes, change
+        self._changes[task.old_id, task.id], self.deltas[task.old_id, task.id] = change.hashes, change
         return True
 
     def _differing(self, task: NodeTask) -> list[tuple[bytes | None, bytes | None]]:
@@ -173,7 +173,7 @@ class ShardContraction:
     def _keys_to_add(self, pairs: list[tuple[bytes | None, bytes | None]]) -> int:
         total = 0
         for old, new in pairs:
-            known = self._deltas.get((old, new)) if old is not None and new is not None else None
+            known = self.deltas.get((old, new)) if old is not None and new is not None else None
             total += len(known) if known is not None else sum(int(self.rows[run]["keys"]) for run in (old, new) if run)
         return total
 
@@ -183,8 +183,8 @@ class ShardContraction:
             return [vanished(self._part(run).whole()) for run in (old,) if run] + [
                 appeared(self._part(run).whole()) for run in (new,) if run
             ]
-        if (old, new) in self._deltas:
-            return [self._deltas[old, new]]
+        if (old, new) in self.deltas:
+            return [self.deltas[old, new]]
         before, after = differing_blocks(self._part(old), self._part(new))
         return [vanished(before), appeared(after)]
 

@@ -115,6 +115,12 @@ def shard_bounds(run: Run, shards: int) -> list[int]:
     return [*np.searchsorted(run.hashes, starts).tolist(), len(run)]
 
 
+def shard_of(run: Run, shard: int, shards: int) -> Run:
+    """The slice of a run that is one shard."""
+    bounds = shard_bounds(run, shards)
+    return run.slice(bounds[shard], bounds[shard + 1])
+
+
 def bits_for(keys: int) -> int:
     """A part of so many keys is cut into 2**bits blocks."""
     return max(0, (keys // KEYS_PER_BLOCK).bit_length() - 1)

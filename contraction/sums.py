@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from contraction.columns import INTEGER, Column, Ints, concat
+from contraction.columns import INTEGER, NONE, PAIR, Column, Ints, concat
 from contraction.keys import Hashes, same_keys
 from contraction.run import Run
 
@@ -33,6 +33,24 @@ class Delta:
 
     def __len__(self) -> int:
         return len(self.hashes)
+
+    def to_run(self) -> Run:
+        """As a run, to be stored."""
+        parts = (Column(INTEGER, len(self), numbers=each) for each in (self.amounts, self.holders))
+        first, second = parts
+        return Run(self.hashes, self.keys, Column(PAIR, len(self), children=(first, second)))
+
+    @classmethod
+    def of_run(cls, run: Run) -> Delta:
+        """What `to_run` gave, or a slice of it."""
+        none = np.empty(0, np.int64)
+        amounts, holders = run.values.children or (Column(NONE, 0), Column(NONE, 0))
+        return cls(
+            run.hashes,
+            run.keys,
+            amounts.numbers if amounts.numbers is not None else none,
+            holders.numbers if holders.numbers is not None else none,
+        )
 
 
 def appeared(run: Run) -> Delta | None:

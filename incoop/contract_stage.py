@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,13 +19,14 @@ from contraction.combine import Combiner, CombinerError
 from contraction.folds import recognise
 from contraction.keys import Hashes
 from contraction.node import NodeTask, ShardContraction, as_row, select
-from contraction.parts import OWN_PACK, BlockLost, PackBuilder, Part, rewrite_part, write_part
+from contraction.parts import OWN_PACK, BlockLost, PackBuilder, Part, rewrite_part, shard_of, write_part
 from contraction.run import EMPTY, Run, merge, starts_of
+from contraction.sums import Delta
 from incoop.counters import take_counts
 from incoop.errors import IncoopError
 from incoop.job import Reducer
 from incoop.memo import WorkerConfig
-from incoop.runs import BlobReader, RunHeader, RunRef
+from incoop.runs import BlobReader, RunHeader, RunRef, StoredDelta, read_region
 from incoop.user_code import said_of, trace_of
 
 _SHOWN = 300
@@ -56,6 +58,8 @@ class ContractSpec:
     old_output: RunRef | None
     #: Where every run that the nodes need is stored.
     refs: dict[bytes, RunRef]
+    #: For chunks that were made from older ones: how their sums differ.
+    deltas: dict[bytes, StoredDelta] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -114,8 +118,9 @@ def _contract_shards(spec: ContractSpec, shards: Sequence[int]) -> list[ShardDon
     reader = BlobReader(blobs)
     headers = _headers(spec, reader)
     output = RunHeader.load(spec.old_output, spec.shards, reader) if spec.old_output is not None else None
+    deltas = _deltas(spec, reader)
     pack = PackBuilder()
-    done = [_one_shard(spec, shard, headers, output, reader, pack) for shard in shards]
+    done = [_one_shard(spec, shard, headers, output, deltas, reader, pack) for shard in shards]
     if pack.parts:
         name = blobs.write(pack.parts)
         for each in done:
@@ -137,6 +142,18 @@ def _headers(spec: ContractSpec, reader: BlobReader) -> dict[bytes, RunHeader]:
     return headers
 
 
+def _deltas(spec: ContractSpec, reader: BlobReader) -> dict[tuple[bytes, bytes], Run]:
+    """What is known of how new chunks differ from old ones; one that is lost is found out by comparing the two."""
+    by_digest = {ref.digest: id_ for id_, ref in spec.refs.items()}
+    found: dict[tuple[bytes, bytes], Run] = {}
+    for new, stored in spec.deltas.items():
+        old = by_digest.get(stored.base)
+        if old is not None and new in spec.refs:
+            with suppress(BlockLost):
+                found[old, new] = Run.from_bytes(read_region(stored.ref, reader))
+    return found
+
+
 def _placed(row: bytes, pack: bytes) -> bytes:
     """A row whose part lies in the pack that was just written."""
     # The pack's id stands behind the two hashes.
@@ -148,6 +165,7 @@ def _one_shard(
     shard: int,
     headers: dict[bytes, RunHeader],
     output: RunHeader | None,
+    deltas: dict[tuple[bytes, bytes], Run],
     reader: BlobReader,
     pack: PackBuilder,
 ) -> ShardDone:
@@ -161,6 +179,7 @@ def _one_shard(
         Combiner.of(spec.combiner),
         reader,
         pack,
+        deltas={pair: Delta.of_run(shard_of(run, shard, spec.shards)) for pair, run in deltas.items()},
     )
     flat = spec.combiner is None and bool(spec.nodes)
     if not flat:

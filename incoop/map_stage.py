@@ -31,7 +31,7 @@ from incoop.mapping import Mapped, Piece, UserError
 from incoop.memo import WorkerConfig, block_hash
 from incoop.output import OutputBlock
 from incoop.patching import patched, worth_patching
-from incoop.runs import NO_REGION, BlobReader, RunRef, read_leaf_region, read_run, write_header
+from incoop.runs import NO_REGION, BlobReader, RunRef, StoredDelta, read_leaf_region, read_run, write_header
 from incoop.soundness import SAMPLE, check_combiner
 from incoop.summing import sum_pieces
 from incoop.user_code import said_of, trace_of
@@ -74,6 +74,16 @@ class ChunkTask:
 
 
 @dataclass(frozen=True, slots=True)
+class _Written:
+    """A chunk's results in the pack that is being built; regions are digest, offset and length."""
+
+    header: tuple[bytes, int, int]
+    counters: dict[str, int]
+    base: bytes = b""
+    delta: tuple[bytes, int, int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class MapDone:
     """A mapped chunk."""
 
@@ -83,6 +93,8 @@ class MapDone:
     seconds: float
     host: str
     counters: dict[str, int] = field(default_factory=dict)
+    #: How its sums differ from those of an older run, if it was made from one.
+    delta: StoredDelta | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,14 +116,16 @@ def map_group(spec: MapSpec, group: Sequence[ChunkTask]) -> list[MapDone | MapFa
     host = blobs.holder
     results: list[MapDone | MapFailed | IncoopError] = []
     pack = PackBuilder()
-    pending: list[tuple[bytes, tuple[bytes, int, int], int, float, dict[str, int]]] = []
+    pending: list[tuple[bytes, _Written, int, float]] = []
 
     def flush() -> None:
         nonlocal pack
         if pending:
             name = blobs.write(pack.parts)
-            for id_, (digest, offset, length), size, seconds, counters in pending:
-                results.append(MapDone(id_, RunRef(name, digest, offset, length), size, seconds, host, counters))
+            for id_, written, size, seconds in pending:
+                delta = StoredDelta(written.base, RunRef(name, *written.delta)) if written.delta else None
+                header = RunRef(name, *written.header)
+                results.append(MapDone(id_, header, size, seconds, host, written.counters, delta))
         pending.clear()
         pack = PackBuilder()
 
@@ -121,8 +135,8 @@ def map_group(spec: MapSpec, group: Sequence[ChunkTask]) -> list[MapDone | MapFa
         take_counts()
         try:
             check = spec.check_combiner and task is group[0]
-            header, counters = _map_and_write(spec, task, BlobReader(blobs), pack, check)
-            pending.append((task.id, header, pack.size - size, time.perf_counter() - started, counters))
+            written = _map_and_write(spec, task, BlobReader(blobs), pack, check)
+            pending.append((task.id, written, pack.size - size, time.perf_counter() - started))
             if pack.size >= _PACK_BYTES:
                 flush()
         except UserError as failed:
@@ -138,30 +152,31 @@ def map_group(spec: MapSpec, group: Sequence[ChunkTask]) -> list[MapDone | MapFa
     return [*results, failure] if failure is not None else results
 
 
-def _map_and_write(
-    spec: MapSpec, task: ChunkTask, reader: BlobReader, pack: PackBuilder, check: bool
-) -> tuple[tuple[bytes, int, int], dict[str, int]]:
-    """Map one chunk, add what it gives to the pack; return digest, offset and length of its header, and counts."""
+def _map_and_write(spec: MapSpec, task: ChunkTask, reader: BlobReader, pack: PackBuilder, check: bool) -> _Written:
+    """Map one chunk, add what it gives to the pack."""
     mapper, pieces = _source(spec, task, reader)
     if spec.reducer is None:
         out: list[bytes] = []
         write_column(Column.of(_map_only(mapper, pieces)), out)
         data = b"".join(out)
-        return (block_hash(data), pack.add(data), len(data)), take_counts()
+        return _Written((block_hash(data), pack.add(data), len(data)), take_counts())
     # A mapper of whole chunks would map all of one again for a sample.
     trusted = isinstance(mapper, ChunkMapper) or isinstance(spec.combiner, LawfulCombiner)
     if check and spec.combiner is not None and not trusted:
         check_combiner(mapper, pieces[0].records()[:SAMPLE] if pieces else [], spec.combiner, spec.reducer)
         take_counts()
     combiner = Combiner.of(spec.combiner)
-    mapped = _patched(spec, task, mapper, pieces, combiner, reader) if len(pieces) > 1 else None
+    base, mapped = _patched(spec, task, mapper, pieces, combiner, reader) if len(pieces) > 1 else (b"", None)
     if mapped is None and combiner.fold is Fold.SUM:
         mapped = sum_pieces(mapper, pieces)
     if mapped is None:
         mapped = group_pieces(mapper, pieces, combiner)
     rows = mapped.runs.write(spec.shards, combiner, pack)
     leaves = pack.add_region(mapped.leaves.to_bytes()) if mapped.leaves is not None else NO_REGION
-    return write_header(rows, [b""] * spec.shards, pack, leaves), mapped.counters
+    header = write_header(rows, [b""] * spec.shards, pack, leaves)
+    if mapped.delta is None:
+        return _Written(header, mapped.counters)
+    return _Written(header, mapped.counters, base, pack.add_region(mapped.delta.to_run().to_bytes()))
 
 
 def _source(spec: MapSpec, task: ChunkTask, reader: BlobReader) -> tuple[Mapper, list[Piece]]:
@@ -194,15 +209,18 @@ def _records(form: RecordFormat, content: bytes) -> Sequence[Any]:
 
 def _patched(
     spec: MapSpec, task: ChunkTask, mapper: Mapper, pieces: Sequence[Piece], combiner: Combiner, reader: BlobReader
-) -> Mapped | None:
-    """The chunk made from one that it takes the place of; None where none serves, or what is stored of it is lost."""
+) -> tuple[bytes, Mapped | None]:
+    """The chunk made from one that it takes the place of, with the digest of that one's header.
+
+    None where none serves, or what is stored of it is lost.
+    """
     for ref in task.old:
         with suppress(BlockLost):
             region = read_leaf_region(ref, reader)
             table = LeafTable.from_bytes(region) if region else None
             if table is not None and worth_patching(pieces, table):
-                return patched(mapper, pieces, combiner, table, read_run(ref, spec.shards, reader))
-    return None
+                return ref.digest, patched(mapper, pieces, combiner, table, read_run(ref, spec.shards, reader))
+    return b"", None
 
 
 def _on_pair(mapper: Mapper, _: Any, pair: tuple[Any, Any]) -> Iterable[tuple[Any, Any]]:

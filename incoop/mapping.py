@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from contraction.run import Run
+from contraction.sums import Delta
 from incoop.leaves import LeafTable
 from incoop.spill import PartialRuns
 
@@ -40,10 +41,18 @@ class Mapped:
     #: What each leaf gave, where that is kept.
     leaves: LeafTable | None
     counters: dict[str, int]
+    #: How its sums differ from those of the chunk that it was made from.
+    delta: Delta | None = None
 
     @classmethod
-    def of_run(cls, run: Run, leaves: LeafTable | None, counters: Iterable[Mapping[str, int]]) -> Mapped:
-        mapped = cls(PartialRuns(), leaves, {})
+    def of_run(
+        cls,
+        run: Run,
+        leaves: LeafTable | None,
+        counters: Iterable[Mapping[str, int]],
+        delta: Delta | None = None,
+    ) -> Mapped:
+        mapped = cls(PartialRuns(), leaves, {}, delta)
         mapped.runs.add(run)
         for counts in counters:
             mapped.count(counts)

@@ -6,8 +6,10 @@ certain, or where most leaves are new; the chunk is then mapped as a whole.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -20,6 +22,7 @@ from contraction.node import replaced
 from contraction.parts import tells_apart
 from contraction.run import Run, starts_of
 from contraction.splice import replaced_keys
+from contraction.sums import Delta, appeared, together
 from incoop.counters import take_counts
 from incoop.grouping import PENDING_PAIRS, combine_groups, group_leaves
 from incoop.job import Mapper
@@ -48,19 +51,20 @@ def patched(mapper: Mapper, pieces: Sequence[Piece], combiner: Combiner, table: 
     if (table.counts is None) != (combiner.fold is Fold.SUM):
         return None  # the whole chunk may have to be mapped the other way
     fresh = _map_new(mapper, pieces, table)  # step (1)
-    numbered = _numbered(fresh.keys, old) if fresh is not None else None
+    numbered = _numbered(fresh, old) if fresh is not None else None
     if fresh is None or numbered is None:
         return None
     entries = _put_together(pieces, table, fresh, numbered)  # step (2)
+    delta = None
     if table.counts is None:  # step (3)
-        run = _added_up(entries, old, numbered)
+        run, delta = _added_up(entries, old, numbered)
     else:
         run = _combined(pieces, table, entries, old, numbered, combiner)
     if run is None:
         return None
     rows = np.searchsorted(run.hashes, np.concatenate([old.hashes, numbered.hashes]))[entries.numbers]  # step (4)
     kept = _table([piece.id for piece in pieces], entries, rows) if tells_apart(run.keys) else None
-    return Mapped.of_run(run, kept, entries.counters)
+    return Mapped.of_run(run, kept, entries.counters, delta)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +72,9 @@ class _Leaves:
     """Leaves that were mapped just now."""
 
     place: dict[bytes, int]
+    #: Their keys, each once; and which of them each entry is of.
     keys: list[Any]
+    codes: Ints
     sizes: Ints
     values: Column
     counts: Ints | None
@@ -107,24 +113,24 @@ def _map_new(mapper: Mapper, pieces: Sequence[Piece], table: LeafTable) -> _Leav
         if sums is None:
             return None
         amounts = Column(INTEGER, len(sums.amounts), numbers=sums.amounts)
-        return _Leaves(place, sums.keys, sums.sizes, amounts, None, sums.counters)
+        return _Leaves(place, sums.keys, sums.codes, sums.sizes, amounts, None, sums.counters)
     try:
         leaves = group_leaves(mapper, new)
     except UserError:
         return None  # it fails again when the whole chunk is mapped, and then the record can be named
-    keys = [key for own, _ in leaves for key in own]
+    number: defaultdict[Any, int] = defaultdict(count().__next__)
+    codes = np.array([number[key] for own, _ in leaves for key in own], np.int64)
     groups = [values for own, _ in leaves for values in own.values()]
     counts = np.array([len(values) for values in groups], np.int64)
     values = Column.of([value for each in groups for value in each])
     sizes = np.array([len(own) for own, _ in leaves], np.int64)
-    return _Leaves(place, keys, sizes, values, counts, [counted for _, counted in leaves])
+    return _Leaves(place, list(number), codes, sizes, values, counts, [counted for _, counted in leaves])
 
 
-def _numbered(keys: list[Any], old: Run) -> _Numbered | None:
+def _numbered(fresh: _Leaves, old: Run) -> _Numbered | None:
     """Number keys; None where different keys have equal hashes, or equal keys may look different."""
-    unique = list(dict.fromkeys(keys))
-    hashes, column = hashes_of(unique), Column.of(unique)
-    if not distinct(unique) or not tells_apart(column) or _repeats(old.hashes):
+    hashes, column = hashes_of(fresh.keys), Column.of(fresh.keys)
+    if not distinct(fresh.keys) or not tells_apart(column) or _repeats(old.hashes):
         return None
     order = np.argsort(hashes)
     hashes = hashes[order]
@@ -140,9 +146,7 @@ def _numbered(keys: list[Any], old: Run) -> _Numbered | None:
     number[new] = len(old) + np.arange(len(new))
     number_of = np.empty(len(order), np.int64)
     number_of[order] = number
-    code = dict(zip(unique, number_of.tolist(), strict=True))
-    numbers = np.fromiter(map(code.__getitem__, keys), np.int64, len(keys))
-    return _Numbered(numbers, column.take(order[new]), hashes[new])
+    return _Numbered(number_of[fresh.codes], column.take(order[new]), hashes[new])
 
 
 def _repeats(hashes: Hashes) -> bool:
@@ -186,17 +190,28 @@ def _ranges(begins: Ints, sizes: Ints) -> Index:
     return np.repeat(begins - ends + sizes, sizes) + np.arange(int(ends[-1]) if len(ends) else 0)
 
 
-def _added_up(entries: _Entries, old: Run, numbered: _Numbered) -> Run | None:
-    assert entries.values.numbers is not None or not len(entries.values)
+def _added_up(entries: _Entries, old: Run, numbered: _Numbered) -> tuple[Run | None, Delta | None]:
+    """The sums of all entries, and how they differ from the old run's."""
     amounts = entries.values.numbers if entries.values.numbers is not None else np.empty(0, np.int64)
-    count = len(old) + len(numbered.hashes)
-    totals = sums_by(entries.numbers, amounts, count)
+    known = len(old)
+    total = known + len(numbered.hashes)
+    totals = sums_by(entries.numbers, amounts, total)
     if totals is None:
-        return None
-    gone = np.bincount(entries.numbers, minlength=count)[: len(old)] == 0
-    before = Run(old.hashes, old.keys, Column(INTEGER, len(old), numbers=totals[: len(old)]))
-    new = Run(numbered.hashes, numbered.keys, Column(INTEGER, len(numbered.hashes), numbers=totals[len(old) :]))
-    return replaced_keys(before, np.sort(np.concatenate([old.hashes[gone], numbered.hashes])), new)
+        return None, None
+    gone = np.bincount(entries.numbers, minlength=total)[:known] == 0
+    before = Run(old.hashes, old.keys, Column(INTEGER, known, numbers=totals[:known]))
+    new = Run(numbered.hashes, numbered.keys, Column(INTEGER, total - known, numbers=totals[known:]))
+    run = replaced_keys(before, np.sort(np.concatenate([old.hashes[gone], numbered.hashes])), new)
+    old_sums = appeared(old)
+    if old_sums is None:
+        return run, None
+    changes = totals[:known] - old_sums.amounts
+    rows = np.flatnonzero((changes != 0) | gone)
+    deltas = [
+        Delta(old.hashes[rows], old.keys.take(rows), changes[rows], -gone[rows].astype(np.int64)),
+        Delta(numbered.hashes, numbered.keys, totals[known:], np.ones(total - known, np.int64)),
+    ]
+    return run, together(deltas)
 
 
 def _combined(

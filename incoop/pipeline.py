@@ -38,7 +38,7 @@ from incoop.null_memo import NullMemo
 from incoop.output import Mapped, Output, Sharded
 from incoop.plan import TreePlan, plan_tree, run_ids
 from incoop.report import RunReport
-from incoop.runs import BlobReader, RunHeader, RunRef, write_header
+from incoop.runs import BlobReader, RunHeader, RunRef, StoredDelta, write_header
 from incoop.spark import Spark
 
 if TYPE_CHECKING:
@@ -48,6 +48,11 @@ log = logging.getLogger("incoop")
 
 #: Spark tasks for each core: few enough that starting them does not show, enough to level out uneven ones.
 _WAVES = 4
+
+#: The same for contraction, whose shards are even; where only a path or two of the tree are touched, starting a task
+#: costs as much as it does.
+_CONTRACT_WAVES = 2
+_FEW_NODES = 8
 
 
 MapAnswer = list[MapDone | MapFailed | IncoopError]
@@ -97,6 +102,8 @@ class JobRun:
     #: What each chunk's mapper counted, by run id; and what all reducers did.
     _counters: dict[bytes, dict[str, int]] = field(default_factory=dict)
     _reduce_counters: dict[str, int] = field(default_factory=dict)
+    #: How chunks mapped in this run differ from those they were made from.
+    _deltas: dict[bytes, StoredDelta] = field(default_factory=dict)
     #: On a cluster, where shards ran (incoop/placing.py).
     _places: dict[str, Any] | None = None
     #: The print of a combiner that emits other keys, with one it was given and one it emitted.
@@ -261,6 +268,8 @@ class JobRun:
                 plan.learn(0, index, each.ref)
             if each.counters:
                 self._counters[each.id] = each.counters
+            if each.delta is not None:
+                self._deltas[each.id] = each.delta
         self.report.map.executed = len(done)
         self.report.fresh_bytes = sum(task.where.length for task in tasks)
         self.report.seconds["map"] = time.perf_counter() - started
@@ -386,10 +395,10 @@ class JobRun:
             old_root=old_root,
             old_output=_unpacked(old.facts["output"]) if old_root is not None and old is not None else None,
             refs=refs,
+            deltas={id_: delta for id_, delta in self._deltas.items() if id_ in refs},
         )
-        shards = [
-            part.tolist() for part in np.array_split(np.arange(spec.shards), min(spec.shards, self.spark.cores * 2))
-        ]
+        groups = self.spark.cores * (1 if len(nodes) <= _FEW_NODES else _CONTRACT_WAVES)
+        shards = [part.tolist() for part in np.array_split(np.arange(spec.shards), min(spec.shards, groups))]
         placed = self.spark.placed(spec.worker, shards, self._places)
         answers = self.spark.run(
             f"{self.job.name}: contract {len(nodes)} nodes, reduce",

@@ -49,6 +49,15 @@ class RunRef:
         return self.pack, self.digest, self.offset, self.length
 
 
+@dataclass(frozen=True, slots=True)
+class StoredDelta:
+    """Where it is stored how a chunk's sums differ from those of an older run."""
+
+    #: The digest of the older run's header.
+    base: bytes
+    ref: RunRef
+
+
 class BlobReader:
     """The blob store as the contraction reads it: what is gone is a lost block, to be computed again."""
 
@@ -73,7 +82,7 @@ class RunHeader:
     @classmethod
     def load(cls, ref: RunRef, shards: int, reader: BlobReader) -> RunHeader:
         """Read and verify a header."""
-        data = _read_header(ref, reader)
+        data = read_region(ref, reader, "a run header")
         rows = np.frombuffer(data, SHARD_ROW, shards, _LEAVES.size).copy()
         rows["pack"][rows["pack"] == np.void(OWN_PACK)] = np.void(ref.pack)
         at = _LEAVES.size + shards * SHARD_ROW.itemsize
@@ -124,17 +133,15 @@ def write_header(
 
 def read_leaf_region(ref: RunRef, reader: BlobReader) -> bytes:
     """The kept leaves of a chunk's run; empty when it has none."""
-    digest, offset, length = _LEAVES.unpack_from(_read_header(ref, reader))
+    digest, offset, length = _LEAVES.unpack_from(read_region(ref, reader, "a run header"))
     if not length:
         return b""
-    data = reader.read(ref.pack, offset, length)
-    if not verify_block(data, digest):
-        raise BlockLost(ref.pack, "leaves do not match their hash")
-    return data
+    return read_region(RunRef(ref.pack, digest, offset, length), reader, "a table of leaves")
 
 
-def _read_header(ref: RunRef, reader: BlobReader) -> bytes:
+def read_region(ref: RunRef, reader: BlobReader, what: str = "a region") -> bytes:
+    """Stored bytes, verified."""
     data = reader.read(ref.pack, ref.offset, ref.length)
     if not verify_block(data, ref.digest):
-        raise BlockLost(ref.pack, "a run header does not match its hash")
+        raise BlockLost(ref.pack, f"{what} does not match its hash")
     return data

@@ -7,9 +7,10 @@ Contract: the run is the one that collecting the values and calling the combiner
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain, repeat
+from itertools import chain, count, repeat
 from typing import Any
 
 import numpy as np
@@ -34,38 +35,32 @@ _EXACT_FLOATS = 1 << 53
 
 @dataclass(frozen=True, slots=True)
 class Sums:
-    """Keys of leaves, one leaf after the other, with what their values add up to in the leaf."""
+    """What the values of keys add up to in each leaf, one leaf after the other."""
 
+    #: The keys, each once.
     keys: list[Any]
+    #: For each sum, which of the keys it is of.
+    codes: Ints
     amounts: Ints
+    #: How many sums each leaf has.
     sizes: Ints
     counters: list[dict[str, int]]
 
 
 def sum_pieces(mapper: Mapper, pieces: Sequence[Piece]) -> Mapped | None:
-    """Map a chunk's pieces and add values up as they come.
-
-    (1) Each leaf is added up by itself, in a dict that fits in the processor's cache;
-    (2) keys are numbered across leaves, and sums added up by number;
-    (3) with keys named by their row in the run, the leaves are kept.
-    """
-    sums = sum_leaves(mapper, pieces)  # step (1)
-    if sums is None:
+    """Map a chunk's pieces and add values up as they come; with keys named by their row in the run, leaves are kept."""
+    sums = sum_leaves(mapper, pieces)
+    if sums is None or not distinct(sums.keys):
         return None
-    unique = dict.fromkeys(sums.keys)
-    if not distinct(list(unique)):
-        return None
-    number = dict(zip(unique, range(len(unique)), strict=True))  # step (2)
-    codes = np.fromiter(map(number.__getitem__, sums.keys), np.int64, len(sums.keys))
-    totals = sums_by(codes, sums.amounts, len(number))
+    totals = sums_by(sums.codes, sums.amounts, len(sums.keys))
     if totals is None:
         return None
-    run, order = Run.of_columns(list(number), Column(INTEGER, len(totals), numbers=totals))
+    run, order = Run.of_columns(sums.keys, Column(INTEGER, len(totals), numbers=totals))
     if len(pieces) == 1 or kind_of_sums(run) == OTHER:
         return Mapped.of_run(run, None, sums.counters)
-    row_of = np.empty(len(order), np.int64)  # step (3)
+    row_of = np.empty(len(order), np.int64)
     row_of[order] = np.arange(len(order))
-    rows = row_of[codes]
+    rows = row_of[sums.codes]
     leaf = np.repeat(np.arange(len(sums.sizes)), sums.sizes)
     by_leaf_and_row = np.argsort(leaf * len(run) + rows)
     amounts = Column(INTEGER, len(rows), numbers=sums.amounts[by_leaf_and_row])
@@ -75,8 +70,12 @@ def sum_pieces(mapper: Mapper, pieces: Sequence[Piece]) -> Mapped | None:
 
 
 def sum_leaves(mapper: Mapper, pieces: Sequence[Piece]) -> Sums | None:
-    """Map pieces and add values up, each piece by itself."""
-    keys: list[Any] = []
+    """Map pieces and add values up, each piece by itself, in a dict that fits in the processor's cache.
+
+    Keys are numbered leaf by leaf, so that of a key that many leaves hold only one object stays.
+    """
+    number: defaultdict[Any, int] = defaultdict(count().__next__)
+    codes: list[int] = []
     values: list[int] = []
     sizes: list[int] = []
     counters: list[dict[str, int]] = []
@@ -84,14 +83,15 @@ def sum_leaves(mapper: Mapper, pieces: Sequence[Piece]) -> Sums | None:
         own: dict[Any, int] = {}
         if not _sum_into(mapper, piece.records(), own):
             return None
-        keys += own
+        codes += map(number.__getitem__, own)
         values += own.values()
         sizes.append(len(own))
         counters.append(take_counts())
     try:
-        return Sums(keys, np.array(values, np.int64), np.array(sizes, np.int64), counters)
+        amounts = np.array(values, np.int64)
     except OverflowError:
         return None
+    return Sums(list(number), np.array(codes, np.int64), amounts, np.array(sizes, np.int64), counters)
 
 
 def _sum_into(mapper: Mapper, records: Sequence[Any], sums: dict[Any, Any]) -> bool:
