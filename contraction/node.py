@@ -28,7 +28,7 @@ from contraction.parts import (
     rewrite_part,
     write_part,
 )
-from contraction.run import Run
+from contraction.run import EMPTY, Run
 from contraction.sums import Delta, appeared, sums_at, together, vanished
 from contraction.update import changed_hashes, member, rows_with
 
@@ -87,6 +87,8 @@ class ShardContraction:
     executed: int = 0
     #: For runs of sums, how an old one became a new one, as far as it is known.
     deltas: dict[tuple[bytes, bytes], Delta] = field(default_factory=dict)
+    #: For nodes that were updated, the pairs of the keys that changed.
+    _fresh: dict[tuple[bytes, bytes], Run] = field(default_factory=dict)
     _parts: dict[bytes, Part] = field(default_factory=dict)
     _changes: dict[tuple[bytes, bytes], Hashes] = field(default_factory=dict)
 
@@ -124,7 +126,7 @@ class ShardContraction:
         kept = fresh.take(rows_with(fresh, really))
         row, packs = rewrite_part(old, really, kept, self.pack)
         self.rows[task.id], self.refs[task.id] = as_row(row), b"".join(packs)
-        self._changes[task.old_id, task.id] = really
+        self._changes[task.old_id, task.id], self._fresh[task.old_id, task.id] = really, kept
 
     def _add_up(self, task: NodeTask) -> bool:
         """Update a node of sums; False when its sums cannot be updated by addition, or that would cost more."""
@@ -159,6 +161,7 @@ class ShardContraction:
         row, packs = rewrite_part(self._part(task.old_id), change.hashes, fresh, self.pack)
         self.rows[task.id], self.refs[task.id] = as_row(row), b"".join(packs)
         self._changes[task.old_id, task.id], self.deltas[task.old_id, task.id] = change.hashes, change
+        self._fresh[task.old_id, task.id] = fresh
         return True
 
     def _differing(self, task: NodeTask) -> list[tuple[bytes | None, bytes | None]]:
@@ -214,6 +217,14 @@ class ShardContraction:
         if (old, new) not in self._changes:
             self._changes[old, new] = changed_hashes(*differing_blocks(self._part(old), self._part(new)))
         return self._changes[old, new]
+
+    def changed_pairs(self, old: bytes, new: bytes) -> tuple[Hashes, Run]:
+        """The keys in which two runs differ, and the pairs that the new one has of them."""
+        changed = self.changes(old, new)
+        if not len(changed):
+            return changed, EMPTY
+        fresh = self._fresh.get((old, new))
+        return changed, select(self._part(new), changed) if fresh is None else fresh
 
     def part(self, run: bytes) -> Part:
         """The part of a run in this shard."""

@@ -221,11 +221,9 @@ def _one_shard(
 
 def _root_changes(tree: ShardContraction, spec: ContractSpec) -> tuple[Hashes | None, Run]:
     """The root's keys that changed, with their values; None and everything when there is no earlier output."""
-    root = tree.part(spec.root)
     if spec.old_root is None or spec.old_output is None:
-        return None, root.whole()
-    changed = tree.changes(spec.old_root, spec.root)
-    return changed, select(root, changed) if len(changed) else EMPTY
+        return None, tree.part(spec.root).whole()
+    return tree.changed_pairs(spec.old_root, spec.root)
 
 
 def _flat_root(tree: ShardContraction, spec: ContractSpec) -> tuple[Hashes | None, Run]:
