@@ -27,6 +27,8 @@ class ChunkMapper:
     """
 
     function: Callable[[Sequence[Any]], Pairs]
+    #: Whether a first chunk is mapped twice, to try the combiner on what it gives.
+    tries_combiner: bool = True
 
     def __call__(self, _: Any, records: Sequence[Any]) -> Pairs:
         return self.function(records)

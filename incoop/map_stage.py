@@ -160,8 +160,8 @@ def _map_and_write(spec: MapSpec, task: ChunkTask, reader: BlobReader, pack: Pac
         write_column(Column.of(_map_only(mapper, pieces)), out)
         data = b"".join(out)
         return _Written((block_hash(data), pack.add(data), len(data)), take_counts())
-    # A mapper of whole chunks would map all of one again for a sample.
-    trusted = isinstance(mapper, ChunkMapper) or isinstance(spec.combiner, LawfulCombiner)
+    trusted = isinstance(spec.combiner, LawfulCombiner)
+    trusted |= isinstance(mapper, ChunkMapper) and not mapper.tries_combiner
     if check and spec.combiner is not None and not trusted:
         check_combiner(mapper, pieces[0].records()[:SAMPLE] if pieces else [], spec.combiner, spec.reducer)
         take_counts()

@@ -193,8 +193,8 @@ class StreamingJob:
             key_value_separator=settings.key_value_separator,
         )
         if not self.names_input:
-            return ChunkMapper(stage)
-        return {name: ChunkMapper(replace(stage, input_file=name)) for name in self._files()}
+            return ChunkMapper(stage, tries_combiner=False)
+        return {name: ChunkMapper(replace(stage, input_file=name), tries_combiner=False) for name in self._files()}
 
     def _map_only_job(self) -> Job:
         settings = self.settings
