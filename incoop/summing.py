@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain, count, repeat
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -102,9 +102,10 @@ def _sum_into(mapper: Mapper, records: Sequence[Any], sums: dict[Any, Any]) -> b
     get = sums.get
     try:
         for some in (records[:_TRIED], records[_TRIED:]):
-            for key, value in chain.from_iterable(map(mapper, repeat(None), some)):
-                before = get(key, _NONE_YET)
-                sums[key] = value if before is _NONE_YET else before + value  # from 0, True would become 1
+            for record in some:  # not `map`, which a mapper that raises StopIteration would end
+                for key, value in mapper(None, record):
+                    before = get(key, _NONE_YET)
+                    sums[key] = value if before is _NONE_YET else before + value  # from 0, True would become 1
             if not set(map(type, sums.values())) <= {int}:
                 take_counts()  # what this attempt counted is counted again
                 return False

@@ -159,6 +159,15 @@ def test_a_mapper_that_fails_in_a_new_leaf_is_left_to_the_whole_chunk() -> None:
     assert raised.value.number == 5
 
 
+def test_a_mapper_that_raises_stop_iteration_has_failed() -> None:
+    def stopping(_: Any, line: str) -> list[tuple[str, int]]:
+        return [(line, 1)] if line != "bad" else [next(iter(()))]
+
+    for lines in (["a", "bad", "b"], ["a", "bad"]):
+        with pytest.raises(UserError):
+            mapped(stopping, pieces([lines]), Combiner.of(total))
+
+
 @given(leaves)
 def test_a_table_comes_back_as_it_was(of: list[Lines]) -> None:
     for function, mapper in ((total, words), (first_and_sum, places)):
