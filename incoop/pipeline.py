@@ -397,7 +397,9 @@ class JobRun:
             refs=refs,
             deltas={id_: delta for id_, delta in self._deltas.items() if id_ in refs},
         )
-        groups = self.spark.cores * (1 if len(nodes) <= _FEW_NODES else _CONTRACT_WAVES)
+        # On a cluster always the same groups: a shard goes where it was before.
+        few = len(nodes) <= _FEW_NODES and not self.spark.clustered
+        groups = self.spark.cores * (1 if few else _CONTRACT_WAVES)
         shards = [part.tolist() for part in np.array_split(np.arange(spec.shards), min(spec.shards, groups))]
         placed = self.spark.placed(spec.worker, shards, self._places)
         answers = self.spark.run(
