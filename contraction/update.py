@@ -1,19 +1,16 @@
-"""Update a block for the keys that changed below it; every other key keeps its bytes.
+"""Which keys changed between two blocks, and the rows of a run that hold them or do not.
 
-Contract: the block equals the one that combining all children anew gives; the combiner is called for changed keys only.
+Contract: keys are found by binary search and compared by their bytes; no value is decoded.
 """
 
 from __future__ import annotations
-
-from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from contraction.columns import Index, concat, equal_rows
-from contraction.combine import Combiner
 from contraction.keys import Hashes
-from contraction.run import Run, merge
+from contraction.run import Run
 
 
 def changed_hashes(old: Run, new: Run) -> Hashes:
@@ -28,12 +25,6 @@ def changed_hashes(old: Run, new: Run) -> Hashes:
     same = equal_rows(concat([old.keys, new.keys]), here, there + len(old)) & _equal_values(old, new, here, there)
     kept = old.hashes[here[same]]
     return np.setdiff1d(np.concatenate([old.hashes, new.hashes]), kept)
-
-
-def update_block(old: Run, changed: Hashes, children: Sequence[Run], combiner: Combiner) -> Run:
-    """The block over `children`, given the `old` one and the hashes of all keys that changed in any child."""
-    fresh = combiner.combine([child.take(rows_with(child, changed)) for child in children])
-    return merge([without(old, changed), fresh])[0]
 
 
 def without(run: Run, hashes: Hashes) -> Run:

@@ -313,13 +313,8 @@ def histories(draw: st.DrawFn, chunks: Any = chunks) -> list[Version]:
     return history
 
 
-@pytest.mark.parametrize("function", [total, longest, None])
-@pytest.mark.parametrize("keys_per_block", [2, 512])
-@settings(max_examples=60)
-@given(history=histories())
-def test_every_updated_node_equals_one_combined_from_scratch(
-    function: Any, keys_per_block: int, history: list[Version]
-) -> None:
+def check_history(function: Any, keys_per_block: int, history: list[Version]) -> None:
+    """Every version's node, updated from the one before, equals one that is combined from scratch."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(parts_module, "KEYS_PER_BLOCK", keys_per_block)
         memory = Memory()
@@ -334,19 +329,21 @@ def test_every_updated_node_equals_one_combined_from_scratch(
             before = rows, node
 
 
+@pytest.mark.parametrize("function", [total, longest, None])
+@pytest.mark.parametrize("keys_per_block", [2, 512])
+@settings(max_examples=60)
+@given(history=histories())
+def test_every_updated_node_equals_one_combined_from_scratch(
+    function: Any, keys_per_block: int, history: list[Version]
+) -> None:
+    check_history(function, keys_per_block, history)
+
+
 @pytest.mark.parametrize("keys_per_block", [2, 512])
 @settings(max_examples=150)
 @given(history=histories(counts) | histories(hard_cases))
 def test_sums_updated_by_addition_equal_sums_from_scratch(keys_per_block: int, history: list[Version]) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(parts_module, "KEYS_PER_BLOCK", keys_per_block)
-        memory = Memory()
-        before = None
-        for version in history:
-            rows, node, _ = contract_version(version, total, memory, before)
-            scratch, _, _ = contract_version(version, total, Memory(), None)
-            assert rows[node[0]]["content"] == scratch[node[0]]["content"]
-            before = rows, node
+    check_history(total, keys_per_block, history)
 
 
 def test_children_that_stayed_are_not_read_for_a_sum() -> None:
