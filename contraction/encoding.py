@@ -17,7 +17,7 @@ from typing import Any
 from incoop.errors import IncoopError
 
 #: Part of every task id: blocks of another encoding are not read.
-ENCODING_VERSION = 2
+ENCODING_VERSION = 3
 
 #: Containers nested deeper than this are pickled, which does not recurse when it reads them back.
 DEEPEST = 64

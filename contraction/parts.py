@@ -2,7 +2,7 @@
 
     run header    one row a shard: where the shard's part header is, and the hash of its content
     part header   the packs it refers to; one row a block: hash, pack, offset, length
-    block         a slice of a run (`Run.to_bytes`)
+    block         a slice of a run (`Run.to_bytes`), compressed (contraction/blocks.py)
 
 Contract: each is verified by a hash that the one above holds, and the topmost by a signed memo entry. The content
 hash of a part follows from its pairs alone, never from where its blocks lie. A part is cut into a power of two of
@@ -19,6 +19,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from contraction.blocks import compressed, decompressed
 from contraction.columns import INTEGER, NONE, RAW, TEXT, Column, concat
 from contraction.keys import Hashes
 from contraction.run import EMPTY, Run, merge
@@ -42,6 +43,7 @@ SHARD_ROW = np.dtype(
         ("length", "<u4"),
         ("keys", "<u4"),
         ("sums", "u1"),  # what is known of its values: OTHER, INTEGERS or COUNTS
+        ("bare", "u1"),  # of an output: whether it is the root as it is, each key with its value for a pair
     ]
 )
 
@@ -71,6 +73,14 @@ class BlockLost(IncoopError):
 
     def __str__(self) -> str:
         return f"pack {self.pack.hex()}: {self.why}"
+
+
+def read_block(stored: bytes, digest: bytes, pack: bytes) -> Run:
+    """Read back and verify a block that lies in `pack`."""
+    data = decompressed(stored)
+    if data is None or not verify_block(data, digest):
+        raise BlockLost(pack, "a block does not match its hash")
+    return Run.from_bytes(data)
 
 
 class Reader(Protocol):
@@ -166,7 +176,8 @@ def tells_apart(keys: Column) -> bool:
 
 def _write_block(block: Run, own: int, pack: PackBuilder) -> tuple[bytes, int, int, int]:
     data = block.to_bytes()
-    return block_hash(data), own, pack.add(data), len(data)
+    stored = compressed(data)
+    return block_hash(data), own, pack.add(stored), len(stored)
 
 
 def write_part_header(
@@ -175,7 +186,7 @@ def write_part_header(
     """Add a part header to a pack; return its SHARD_ROW."""
     data = b"".join([_PART_HEAD.pack(bits, keys, len(packs)), *packs, rows.tobytes()])
     content = block_hash(np.ascontiguousarray(rows["hash"]).tobytes())
-    return content, block_hash(data), OWN_PACK, pack.add(data), len(data), keys, sums
+    return content, block_hash(data), OWN_PACK, pack.add(data), len(data), keys, sums, False
 
 
 @dataclass(slots=True)
@@ -189,6 +200,7 @@ class Part:
     rows: Rows
     shard_bits: int
     reader: Reader
+    bare: bool = False
     _near: dict[int, Run] = field(default_factory=dict)
 
     @classmethod
@@ -203,17 +215,16 @@ class Part:
         ids = [data[at + 16 * i : at + 16 * (i + 1)] for i in range(count)]
         packs = [pack if each == OWN_PACK else each for each in ids]
         rows = np.frombuffer(data, BLOCK_ROW, 1 << bits, at + 16 * count)
-        return cls(bits, keys, int(row["sums"]), packs, rows, shard_bits, reader)
+        return cls(bits, keys, int(row["sums"]), packs, rows, shard_bits, reader, bool(row["bare"]))
 
     def block(self, number: int) -> Run:
         """Read and verify one block."""
         _, pack, offset, length = self.rows[number].item()
         if not length:
             return EMPTY
-        data = self.reader.read(self.packs[pack], offset, length)
-        if not verify_block(data, bytes(self.rows["hash"][number])):
-            raise BlockLost(self.packs[pack], "a block does not match its hash")
-        return Run.from_bytes(data)
+        stored = self.reader.read(self.packs[pack], offset, length)
+        run = read_block(stored, bytes(self.rows["hash"][number]), self.packs[pack])
+        return run.paired() if self.bare else run
 
     def blocks(self, numbers: Sequence[int]) -> Run:
         """Several blocks, in ascending order, as one run."""

@@ -8,13 +8,13 @@ shard is a slice of a run.
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from contraction.columns import NONE, Column, Index, Ints, concat
+from contraction.columns import NONE, PAIR, Column, Index, Ints, concat
 from contraction.encoding import encode
 from contraction.keys import HASH_BYTES, Hashes, distinct, hashes_of, normal, same_keys
 from contraction.wire import read_column, write_column
@@ -83,6 +83,10 @@ class Run:
         firsts = self.firsts[low : high + 1]
         values = self.values.slice(int(firsts[0]), int(firsts[-1]))
         return Run(self.hashes[low:high], keys, values, _firsts(firsts - firsts[0]))
+
+    def paired(self) -> Run:
+        """The run in which each key's value is the pair of the key and its only value."""
+        return Run(self.hashes, self.keys, Column(PAIR, len(self), children=(self.keys, self.values)))
 
     def counts(self) -> Ints:
         """How many values each key has."""
@@ -164,15 +168,10 @@ def _order(keys: list[Any]) -> tuple[Hashes, Index]:
     hashes = hashes_of(keys)
     order = np.argsort(hashes, kind="stable")
     hashes = hashes[order]
-    if (hashes[1:] == hashes[:-1]).any():
-        order = np.array(sorted(order.tolist(), key=_rank(keys)), np.intp)
+    tied = np.flatnonzero(hashes[1:] == hashes[:-1])
+    if len(tied):
+        _untangle(hashes, order, tied, lambda rows: [keys[row] for row in rows.tolist()])
     return hashes, order
-
-
-def _rank(keys: list[Any]) -> Any:
-    """Order keys by hash, and those that collide by their bytes."""
-    hashes = hashes_of(keys).tolist()
-    return lambda at: (hashes[at], encode(normal(keys[at])))
 
 
 def merge(runs: Sequence[Run]) -> tuple[Run, npt.NDArray[np.bool_]]:
@@ -194,7 +193,7 @@ def merge(runs: Sequence[Run]) -> tuple[Run, npt.NDArray[np.bool_]]:
     tied = np.flatnonzero(hashes[1:] == hashes[:-1])
     same = same_keys(keys, order[tied], order[tied + 1])
     if not same.all():  # step (2)
-        order = _untangled(hashes, order, keys)
+        _untangle(hashes, order, tied[~same], lambda rows: keys.take(rows).to_list())
         same = same_keys(keys, order[tied], order[tied + 1])
     begins = np.ones(len(hashes), np.bool_)  # step (3)
     begins[tied[same] + 1] = False
@@ -215,14 +214,9 @@ def _group_rows(begins: Ints, counts: Ints) -> Index:
     return np.repeat(begins - ends + counts, counts) + np.arange(total)
 
 
-def _untangled(hashes: Hashes, order: Index, keys: Column) -> Index:
-    """Sort rows of equal hash by their keys' bytes, keeping the order of equal keys."""
-    order = order.copy()
-    ends = np.flatnonzero(np.append(hashes[1:] != hashes[:-1], True)) + 1
-    begin = 0
-    for end in ends.tolist():
-        if end - begin > 1:
-            names = [encode(normal(key)) for key in keys.take(order[begin:end]).to_list()]
-            order[begin:end] = order[begin:end][sorted(range(end - begin), key=names.__getitem__)]
-        begin = end
-    return order
+def _untangle(hashes: Hashes, order: Index, tied: Index, keys_at: Callable[[Index], list[Any]]) -> None:
+    """Sort the rows of each hash that stands at `tied` by their keys' bytes, keeping the order of equal keys."""
+    for tangled in np.unique(hashes[tied]):
+        begin, end = (int(np.searchsorted(hashes, tangled, side=side)) for side in ("left", "right"))
+        names = [encode(normal(key)) for key in keys_at(order[begin:end])]
+        order[begin:end] = order[begin:end][sorted(range(end - begin), key=names.__getitem__)]

@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from contraction.columns import ANY, INTEGER, PAIR, Column
+from contraction.columns import ANY, INTEGER, Column
 from contraction.combine import Combiner, CombinerError
 from contraction.folds import recognise
 from contraction.keys import Hashes
 from contraction.node import NodeTask, ShardContraction, as_row, select
-from contraction.parts import OWN_PACK, BlockLost, PackBuilder, Part, rewrite_part, shard_of, write_part
+from contraction.parts import OTHER, OWN_PACK, BlockLost, PackBuilder, Part, rewrite_part, shard_of, write_part
 from contraction.run import EMPTY, Run, merge, starts_of
 from contraction.sums import Delta
 from incoop.counters import take_counts
@@ -185,53 +185,86 @@ def _one_shard(
     if not flat:
         for node in spec.nodes:
             tree.contract(node)
-    changed, fresh = _flat_root(tree, spec) if flat else _root_changes(tree, spec)
     contracted = time.perf_counter()
-
     take_counts()  # how often a tree combines depends on what ran before: not counted
-    outputs = _reduce(spec.reducer, fresh)
-    counters: dict[str, int] = {}
-    reduced, combined = len(fresh), tree.executed
-    if changed is None or output is None:
-        row, refs = as_row(write_part(outputs, shard_bits, pack)), b""
-        counters = _counted(outputs)
-    elif not len(changed):
-        row, refs = output.rows[shard], output.refs[shard]
+    old = _Reduced(output.rows[shard], output.refs[shard]) if output is not None else None
+    if not flat and _is_output(tree.rows[spec.root], spec.reducer):
+        reduced = _root_as_output(tree, spec)
+    elif old is None or old.row["bare"]:
+        reduced = _reduce_all(tree, spec, flat)
     else:
-        old = Part.load(output.rows[shard], shard_bits, reader)
-        counters = _counted(outputs)
-        for name, count in _counted(select(old, changed)).items():
-            counters[name] = counters.get(name, 0) - count
-        values, packs = rewrite_part(old, changed, outputs, pack)
-        row, refs = as_row(values), b"".join(packs)
+        reduced = _reduce_changed(tree, spec, flat, old)
     stored = () if flat else spec.nodes
     return ShardDone(
         shard=shard,
-        rows=[*(tree.rows[node.id].tobytes() for node in stored), row.tobytes()],
-        refs=[*(tree.refs[node.id] for node in stored), refs],
-        combined=combined,
+        rows=[*(tree.rows[node.id].tobytes() for node in stored), reduced.row.tobytes()],
+        refs=[*(tree.refs[node.id] for node in stored), reduced.refs],
+        combined=tree.executed,
         combiner_calls=tree.combiner.calls,
-        reduced_keys=reduced,
-        keys=int(row["keys"]),
+        reduced_keys=reduced.keys,
+        keys=int(reduced.row["keys"]),
         contract_seconds=contracted - started,
         reduce_seconds=time.perf_counter() - contracted,
-        counters=counters,
+        counters=reduced.counters,
     )
 
 
-def _root_changes(tree: ShardContraction, spec: ContractSpec) -> tuple[Hashes | None, Run]:
-    """The root's keys that changed, with their values; None and everything when there is no earlier output."""
-    if spec.old_root is None or spec.old_output is None:
-        return None, tree.part(spec.root).whole()
-    return tree.changed_pairs(spec.old_root, spec.root)
+@dataclass(frozen=True, slots=True)
+class _Reduced:
+    """One shard of the output."""
+
+    row: Any
+    #: The older packs that it refers to.
+    refs: bytes
+    #: How many keys were reduced.
+    keys: int = 0
+    counters: dict[str, int] = field(default_factory=dict)
 
 
-def _flat_root(tree: ShardContraction, spec: ContractSpec) -> tuple[Hashes | None, Run]:
-    """Without a combiner: the values of changed keys, gathered from every chunk in input order."""
+def _is_output(root: Any, reducer: Reducer) -> bool:
+    """Whether every key's output is the key and its value: a sum, minimum or maximum of one integer is that integer."""
+    return bool(root["sums"] != OTHER and recognise(reducer) is not None)
+
+
+def _root_as_output(tree: ShardContraction, spec: ContractSpec) -> _Reduced:
+    """The root's part as it is; nothing is written."""
+    row = tree.rows[spec.root].copy()
+    row["bare"] = True
+    keys = len(tree.changed_pairs(spec.old_root, spec.root)[1]) if spec.old_root is not None else int(row["keys"])
+    return _Reduced(row, tree.refs[spec.root], keys)
+
+
+def _reduce_all(tree: ShardContraction, spec: ContractSpec, flat: bool) -> _Reduced:
+    """Reduce every key, there being no output that could be updated."""
+    values = _gathered(tree, spec) if flat else tree.part(spec.root).whole()
+    outputs = _reduce(spec.reducer, values)
+    return _Reduced(as_row(write_part(outputs, tree.shard_bits, tree.pack)), b"", len(values), _counted(outputs))
+
+
+def _reduce_changed(tree: ShardContraction, spec: ContractSpec, flat: bool, old: _Reduced) -> _Reduced:
+    """Reduce the keys that changed; the others stay as they are in the old output."""
+    assert spec.old_root is not None
+    changed, fresh = _changed_and_gathered(tree, spec) if flat else tree.changed_pairs(spec.old_root, spec.root)
+    if not len(changed):
+        return old
+    outputs = _reduce(spec.reducer, fresh)
+    part = Part.load(old.row, tree.shard_bits, tree.reader)
+    counters = _counted(outputs)
+    for name, count in _counted(select(part, changed)).items():
+        counters[name] = counters.get(name, 0) - count
+    row, packs = rewrite_part(part, changed, outputs, tree.pack)
+    return _Reduced(as_row(row), b"".join(packs), len(fresh), counters)
+
+
+def _gathered(tree: ShardContraction, spec: ContractSpec) -> Run:
+    """Without a combiner: the values of all keys, from every chunk in input order."""
+    tree.executed += 1
+    return merge([tree.part(child).whole() for child in spec.nodes[0].children])[0]
+
+
+def _changed_and_gathered(tree: ShardContraction, spec: ContractSpec) -> tuple[Hashes, Run]:
+    """Without a combiner: the keys that changed, and their values from every chunk in input order."""
     (node,) = spec.nodes
-    if spec.old_root is None or spec.old_output is None:
-        tree.executed += 1
-        return None, merge([tree.part(child).whole() for child in node.children])[0]
     changed = tree.changed_below(node)
     if not len(changed):
         return changed, EMPTY
@@ -242,8 +275,7 @@ def _flat_root(tree: ShardContraction, spec: ContractSpec) -> tuple[Hashes | Non
 def _reduce(reducer: Reducer, run: Run) -> Run:
     """Call the reducer for every key; a key's output pairs stand under the key that gave them."""
     if recognise(reducer) is not None and run.firsts is None and run.values.kind == INTEGER:
-        # A sum, minimum or maximum of one integer is that integer.
-        return Run(run.hashes, run.keys, Column(PAIR, len(run), children=(run.keys, run.values)))
+        return run.paired()  # as in `_is_output`; here keys may be such that equal ones look different
     pairs: list[tuple[Any, Any]] = []
     counts = np.zeros(len(run), np.int64)
     for row, (key, values) in enumerate(run.groups()):

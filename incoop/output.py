@@ -16,7 +16,7 @@ import xxhash
 
 from contraction.encoding import encode
 from contraction.keys import normal
-from contraction.parts import BlockLost, Part, differing_blocks
+from contraction.parts import BlockLost, Part, differing_blocks, read_block
 from contraction.run import EMPTY, Run
 from contraction.update import changed_hashes, rows_with
 from contraction.wire import read_column
@@ -37,6 +37,8 @@ class OutputBlock:
     length: int
     #: A shard's block is a run; a mapped chunk's is a column of pairs.
     is_run: bool
+    #: Whether a run's values are still to be paired with their keys.
+    bare: bool
     #: Where the block stands among its neighbours; shapes the next stage's tree.
     tail: int
 
@@ -45,9 +47,13 @@ class OutputBlock:
         if not self.length:
             return []
         data = reader.read(self.pack, self.offset, self.length)
-        if not verify_block(data, self.id):
+        if self.is_run:
+            run = read_block(data, self.id, self.pack)
+            values = run.paired().values if self.bare else run.values
+        elif verify_block(data, self.id):
+            values, _ = read_column(data, 0)
+        else:
             raise BlockLost(self.pack, "an output block does not match its hash")
-        values = Run.from_bytes(data).values if self.is_run else read_column(data, 0)[0]
         return [pair for pair in values.to_list() if pair[0] is not COUNTED]
 
 
@@ -76,7 +82,12 @@ class Sharded:
     def blocks(self, part: int, reader: BlobReader) -> list[OutputBlock]:
         stored = self.part(part, reader)
         return [
-            OutputBlock(id_, stored.packs[pack], offset, length, True, _tail(part, number, len(stored.rows)))
+            OutputBlock(
+                *(id_, stored.packs[pack], offset, length),
+                is_run=True,
+                bare=stored.bare,
+                tail=_tail(part, number, len(stored.rows)),
+            )
             for number, (id_, pack, offset, length) in enumerate(stored.rows.tolist())
         ]
 
@@ -99,7 +110,8 @@ class Mapped:
     def blocks(self, part: int, reader: BlobReader) -> list[OutputBlock]:
         ref = self.refs[part]
         # The content itself shapes the next tree: a chunk has no neighbours that stay when it changes.
-        return [OutputBlock(ref.digest, ref.pack, ref.offset, ref.length, False, xxhash.xxh3_64_intdigest(ref.digest))]
+        tail = xxhash.xxh3_64_intdigest(ref.digest)
+        return [OutputBlock(ref.digest, ref.pack, ref.offset, ref.length, is_run=False, bare=False, tail=tail)]
 
 
 def read_part(output: Output, part: int, reader: BlobReader) -> list[Pair]:

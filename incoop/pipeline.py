@@ -224,7 +224,7 @@ class JobRun:
 
     def _old_output(self, before: Record | None) -> Output | None:
         """The output of the run before, for `changes`; not worth failing for."""
-        if before is None:
+        if before is None or before.facts.get("encoding") != ENCODING_VERSION:
             return None
         if before.facts["output"] is None:
             return Mapped([RunRef.of_row(row) for row in before.levels[0].refs])
@@ -487,6 +487,7 @@ class JobRun:
 
     def _facts(self, identity: Identity, output: RunRef | None, root: bytes) -> dict[str, Any]:
         return {
+            "encoding": ENCODING_VERSION,
             "tree": identity.tree,
             "reduce": identity.reduce.hex(),
             "parts": identity.parts,

@@ -57,7 +57,8 @@ def _stored(worker: WorkerConfig, one_by_one: bool, elements: Iterable[Any]) -> 
         if waiting:
             name = blobs.write(pack.parts)
             for digest, offset, length in waiting:
-                yield OutputBlock(digest, name, offset, length, False, xxhash.xxh3_64_intdigest(digest))
+                tail = xxhash.xxh3_64_intdigest(digest)
+                yield OutputBlock(digest, name, offset, length, is_run=False, bare=False, tail=tail)
         waiting.clear()
         pack = PackBuilder()
 
