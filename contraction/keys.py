@@ -85,19 +85,10 @@ def _full_hashes(keys: Sequence[Any]) -> Hashes:
         except OverflowError:
             pass
     elif kinds == {tuple} and set(map(len, keys)) == {2}:
-        first = _repeated_hashes([first for first, _ in keys])
-        second = _repeated_hashes([second for _, second in keys])
+        first = _full_hashes([first for first, _ in keys])
+        second = _full_hashes([second for _, second in keys])
         return _mix_array(first * np.uint64(_FIRST) + second * np.uint64(_SECOND))
     return np.fromiter(map(_full_hash, keys), np.uint64, len(keys))
-
-
-def _repeated_hashes(keys: list[Any]) -> Hashes:
-    """The hashes of keys of which many may be equal: each text once."""
-    if set(map(type, keys)) == {str} and len(different := set(keys)) * 2 < len(keys):
-        words = list(different)
-        hash_of_word = dict(zip(words, _full_hashes(words).tolist(), strict=True))
-        return np.fromiter(map(hash_of_word.__getitem__, keys), np.uint64, len(keys))
-    return _full_hashes(keys)
 
 
 def _mix(word: int) -> int:

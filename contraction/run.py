@@ -49,11 +49,16 @@ class Run:
         return _sorted(list(single), Column.of(list(single.values())), None)
 
     @classmethod
-    def of_columns(cls, keys: list[Any], values: Column) -> tuple[Run, Index]:
-        """A run of distinct keys with one value each, and the places that its rows had before."""
+    def of_columns(cls, keys: list[Any], values: Column) -> tuple[Run, Index] | None:
+        """A run of a dict's keys with one value each, and the places that its rows had before.
+
+        None where the dict tells keys apart that are the same.
+        """
         if not keys:
             return EMPTY, np.empty(0, np.intp)
         hashes, order = _order(keys)
+        if (hashes[1:] == hashes[:-1]).any() and not distinct(keys):
+            return None
         return cls(hashes, Column.of(keys).take(order), values.take(order)), order
 
     def __len__(self) -> int:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import mmap
 import tempfile
 from typing import Any
 
 import numpy as np
 
 from contraction.combine import Combiner
-from contraction.parts import SHARD_ROW, PackBuilder, Rows, shard_bounds, write_part, write_run
+from contraction.parts import SHARD_ROW, PackBuilder, Rows, join, shard_bounds, shard_of, write_part, write_run
 from contraction.run import EMPTY, Run
+
+#: A spilled run is cut into this many ranges of its hashes, so that a shard is read without the rest of the run.
+_RANGES = 256
 
 
 class PartialRuns:
@@ -19,8 +21,8 @@ class PartialRuns:
     def __init__(self) -> None:
         self._first: Run | None = None
         self._file: Any = None
-        #: For each run, its bytes sorted by hash: (offset, length).
-        self._places: list[tuple[int, int]] = []
+        #: For each run, where each of its ranges ends in the file; they stand one behind the other.
+        self._ends: list[list[int]] = []
 
     def add(self, run: Run) -> None:
         if self._first is None:
@@ -29,6 +31,7 @@ class PartialRuns:
         if self._file is None:
             self._file = tempfile.TemporaryFile(prefix="incoop-spill-")  # noqa: SIM115 - closed in write()
             self._spill(self._first)
+            self._first = EMPTY
         self._spill(run)
 
     @property
@@ -37,22 +40,28 @@ class PartialRuns:
         return self._first if self._file is None else None
 
     def _spill(self, run: Run) -> None:
-        data = run.to_bytes()
-        self._places.append((self._file.tell(), len(data)))
-        self._file.write(data)
+        bounds = shard_bounds(run, _RANGES)
+        ends = [self._file.tell()]
+        for number in range(_RANGES):
+            ends.append(ends[-1] + self._file.write(run.slice(bounds[number], bounds[number + 1]).to_bytes()))
+        self._ends.append(ends)
 
     def write(self, shards: int, combiner: Combiner, pack: PackBuilder) -> Rows:
         """Combine the runs and add all parts to a pack; in memory is one shard of each at a time."""
         if self._file is None:
             return write_run(self._first if self._first is not None else EMPTY, shards, pack)
-        self._file.flush()
-        spilled = mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_READ)
-        runs = [Run.from_bytes(memoryview(spilled)[at : at + size]) for at, size in self._places]
-        bounds = [shard_bounds(run, shards) for run in runs]
         shard_bits = shards.bit_length() - 1
-        rows = []
-        for shard in range(shards):
-            slices = [run.slice(bound[shard], bound[shard + 1]) for run, bound in zip(runs, bounds, strict=True)]
-            rows.append(write_part(combiner.combine(slices), shard_bits, pack))
-        self._file.close()
+        with self._file:
+            rows = [
+                write_part(combiner.combine([self._read(ends, shard, shards) for ends in self._ends]), shard_bits, pack)
+                for shard in range(shards)
+            ]
         return np.array(rows, SHARD_ROW)
+
+    def _read(self, ends: list[int], shard: int, shards: int) -> Run:
+        """One shard of a spilled run."""
+        first, behind = shard * _RANGES // shards, -(-(shard + 1) * _RANGES // shards)
+        self._file.seek(ends[first])
+        data = memoryview(self._file.read(ends[behind] - ends[first]))
+        ranges = [data[ends[at] - ends[first] : ends[at + 1] - ends[first]] for at in range(first, behind)]
+        return shard_of(join([Run.from_bytes(each) for each in ranges]), shard, shards)

@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 
 from contraction.columns import INTEGER, Column, Ints
-from contraction.keys import distinct
 from contraction.parts import OTHER, kind_of_sums
 from contraction.run import Run
 from incoop.counters import take_counts
+from incoop.grouping import PENDING_PAIRS
 from incoop.job import Mapper
 from incoop.leaves import LeafTable
 from incoop.mapping import Mapped, Piece
@@ -50,12 +50,13 @@ class Sums:
 def sum_pieces(mapper: Mapper, pieces: Sequence[Piece]) -> Mapped | None:
     """Map a chunk's pieces and add values up as they come; with keys named by their row in the run, leaves are kept."""
     sums = sum_leaves(mapper, pieces)
-    if sums is None or not distinct(sums.keys):
+    if sums is None:
         return None
     totals = sums_by(sums.codes, sums.amounts, len(sums.keys))
-    if totals is None:
+    made = Run.of_columns(sums.keys, Column(INTEGER, len(totals), numbers=totals)) if totals is not None else None
+    if made is None:
         return None
-    run, order = Run.of_columns(sums.keys, Column(INTEGER, len(totals), numbers=totals))
+    run, order = made
     if len(pieces) == 1 or kind_of_sums(run) == OTHER:
         return Mapped.of_run(run, None, sums.counters)
     row_of = np.empty(len(order), np.int64)
@@ -95,9 +96,10 @@ def sum_leaves(mapper: Mapper, pieces: Sequence[Piece]) -> Sums | None:
 
 
 def _sum_into(mapper: Mapper, records: Sequence[Any], sums: dict[Any, Any]) -> bool:
-    """Add the values of some records to `sums`; False when one is not an integer, or a call fails.
+    """Add the values of some records to `sums`; False when one is not an integer, keys are too many, or a call fails.
 
-    The general way then runs, and says which record it was. A few records first, so that little is mapped in vain.
+    The general way then runs, which spills, and says which record it was. A few records first, so that little is mapped
+    in vain.
     """
     get = sums.get
     try:
@@ -105,7 +107,13 @@ def _sum_into(mapper: Mapper, records: Sequence[Any], sums: dict[Any, Any]) -> b
             for record in some:  # not `map`, which a mapper that raises StopIteration would end
                 for key, value in mapper(None, record):
                     before = get(key, _NONE_YET)
-                    sums[key] = value if before is _NONE_YET else before + value  # from 0, True would become 1
+                    if before is _NONE_YET:
+                        sums[key] = value  # not added to 0, which would make 1 of True
+                        if len(sums) > PENDING_PAIRS:
+                            take_counts()
+                            return False
+                    else:
+                        sums[key] = before + value
             if not set(map(type, sums.values())) <= {int}:
                 take_counts()  # what this attempt counted is counted again
                 return False

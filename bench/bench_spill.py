@@ -1,0 +1,71 @@
+"""A mapper that emits far more pairs from one chunk than memory should hold: time, and peak memory of its worker.
+
+    python -m bench.bench_spill [--pairs 100000000] [--keys 5000000]
+
+The chunk is one line, which says how many pairs to emit; every key's sum is checked.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import incoop
+from bench.bench_driver import peak
+from bench.bench_engine import timed, total
+
+
+def emit(_: Any, line: str) -> Iterator[tuple[int, int]]:
+    pairs, keys = map(int, line.split())
+    for number in range(pairs):
+        yield number % keys, 1
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--pairs", type=int, default=100_000_000)
+    parser.add_argument("--keys", type=int, default=5_000_000)
+    given = parser.parse_args()
+    folder = Path(tempfile.mkdtemp(prefix="incoop-bench-"))
+    try:
+        (folder / "input.txt").write_text(f"{given.pairs} {given.keys}\n")
+        job = incoop.Job("emit much", mapper=emit, combiner=total, reducer=total)
+        with incoop.connect(folder / "store") as session:
+            session.warm_up()
+            seconds, result = timed(lambda: session.run(job, str(folder / "input.txt")))
+            workers = workers_below(int(session.spark.sparkContext._jvm.java.lang.ProcessHandle.current().pid()))
+            largest = max(peak(str(worker)) for worker in workers)
+            each, more = divmod(given.pairs, given.keys)
+            assert all(count == each + (key < more) for key, count in result)
+            assert result.report.keys_total == min(given.keys, given.pairs)
+        print(f"{given.pairs:,} pairs of {given.keys:,} keys from one chunk: {seconds:.0f} s, worker {largest:.0f} MB")
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def workers_below(ancestor: int) -> list[int]:
+    """Python processes below a process."""
+    parents: dict[int, int] = {}
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            name, rest = status.read_text().rsplit(")", 1)
+        except OSError:
+            continue  # gone since
+        if "python" in name:
+            parents[int(status.parent.name)] = int(rest.split()[1])
+    found: list[int] = []
+    for process in parents:
+        above = process
+        while above in parents and above != ancestor:
+            above = parents[above]
+        if above == ancestor:
+            found.append(process)
+    return found
+
+
+if __name__ == "__main__":
+    main()
