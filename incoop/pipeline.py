@@ -11,7 +11,6 @@ import logging
 import math
 import random
 import time
-from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -23,23 +22,25 @@ import xxhash
 import inchdfs
 from contraction.combine import CombinerChangesKeys
 from contraction.encoding import ENCODING_VERSION
-from contraction.parts import SHARD_ROW, BlockLost, PackBuilder
+from contraction.parts import BlockLost
 from incoop.contract_stage import ContractSpec, ReduceFailed, ShardDone, contract_shards
 from incoop.errors import IncoopError
 from incoop.explain import OnlyExplained, explain
 from incoop.failures import JobFailed, NotDeterministic, ResultLost, TooLittleReuse, place_of
-from incoop.generation import Ids, Record
+from incoop.generation import Record
 from incoop.identity import Identity, identify
 from incoop.inputs import BlockSource, ChunkedInput, chunk_inputs
 from incoop.job import Job
+from incoop.keeping import Keeper
 from incoop.map_stage import ChunkTask, MapDone, MapFailed, MapSpec, map_group
-from incoop.memo import MemoEntry, MemoStore, block_hash
+from incoop.memo import MemoStore, block_hash
 from incoop.null_memo import NullMemo
 from incoop.output import Mapped, Output, Sharded
 from incoop.plan import TreePlan, plan_tree, run_ids
 from incoop.report import RunReport
-from incoop.runs import BlobReader, RunHeader, RunRef, StoredDelta, write_header
+from incoop.runs import BlobReader, RunHeader, RunRef, StoredDelta
 from incoop.spark import Spark
+from incoop.tallies import Tallies
 
 if TYPE_CHECKING:
     from incoop.cluster import Placed
@@ -99,9 +100,7 @@ class JobRun:
     #: Packs that turned out damaged or gone.
     lost: set[bytes] = field(default_factory=set)
     report: RunReport = field(init=False)
-    #: What each chunk's mapper counted, by run id; and what all reducers did.
-    _counters: dict[bytes, dict[str, int]] = field(default_factory=dict)
-    _reduce_counters: dict[str, int] = field(default_factory=dict)
+    _tallies: Tallies = field(default_factory=Tallies)
     #: How chunks mapped in this run differ from those they were made from.
     _deltas: dict[bytes, StoredDelta] = field(default_factory=dict)
     #: On a cluster, where shards ran (incoop/placing.py).
@@ -189,10 +188,15 @@ class JobRun:
                 known = self._contract(plan, identity, output_id, old)
         root = self._root_hash(plan)
         output = self._output(plan, known)
-        self._sum_counters(ids, before)
+        self.report.counters = self._tallies.in_all(ids, before)
         old_output = self._old_output(before)
-        self._commit(Record(plan.levels, self._facts(identity, known, root)), [output_id] if known else [])
+        record = Record(plan.levels, self._facts(identity, known, root))
+        self._keeper.commit(self.job.name, record, [output_id] if known else [])
         return Outcome(output, old_output, self.report, root)
+
+    @property
+    def _keeper(self) -> Keeper:
+        return Keeper(self.memo, self.report.generation)
 
     def _output(self, plan: TreePlan, reduced: RunRef | None) -> Output:
         """The parts of the output; a map-only job's are its chunk runs."""
@@ -229,7 +233,9 @@ class JobRun:
         if before.facts["output"] is None:
             return Mapped([RunRef.of_row(row) for row in before.levels[0].refs])
         try:
-            return Sharded(RunHeader.load(_unpacked(before.facts["output"]), before.facts["shards"], self._reader()))
+            return Sharded(
+                RunHeader.load(RunRef.of_fact(before.facts["output"]), before.facts["shards"], self._reader())
+            )
         except BlockLost:
             return None
 
@@ -244,11 +250,11 @@ class JobRun:
             if entry is not None and entry.pack not in self.lost and not (self.lost and level):
                 plan.learn(level, index, RunRef.of_entry(entry))
                 if level == 0 and entry.inline:
-                    self._counters[id_] = json.loads(entry.inline)
+                    self._tallies.by_chunk[id_] = json.loads(entry.inline)
         gaps = any(level == 0 or self.job.combiner is not None for level, _, _ in plan.unknown())
         if output is None or self.lost or gaps:
             return None
-        self._reduce_counters = json.loads(output.inline) if output.inline else {}
+        self._tallies.by_reducers = json.loads(output.inline) if output.inline else {}
         return RunRef.of_entry(output)
 
     def _map(self, plan: TreePlan, chunked: ChunkedInput, first: bool) -> None:
@@ -261,13 +267,13 @@ class JobRun:
             return
         tasks = self._chunk_tasks(plan, chunked, [indices[0] for indices in places.values()])
         what = f"map {len(tasks)} of {len(plan.levels[0].ids)} chunks"
-        answers = self._map_on_spark(tasks, what, check=first, on_answer=self._keep_mapped)
+        answers = self._map_on_spark(tasks, what, check=first, on_answer=self._keeper.mapped)
         done = [each for answer in answers for each in answer if isinstance(each, MapDone)]
         for each in done:
             for index in places[each.id]:
                 plan.learn(0, index, each.ref)
             if each.counters:
-                self._counters[each.id] = each.counters
+                self._tallies.by_chunk[each.id] = each.counters
             if each.delta is not None:
                 self._deltas[each.id] = each.delta
         self.report.map.executed = len(done)
@@ -342,33 +348,6 @@ class JobRun:
         header = RunHeader.load(ref, self.job.shard_count, self._reader())
         return np.ascontiguousarray(header.rows["content"]).tobytes()
 
-    def _keep_mapped(self, answer: MapAnswer) -> None:
-        """Write the entries of a finished Spark task, while others are still running."""
-        done = [each for each in answer if isinstance(each, MapDone)]
-        self.memo.store(
-            {
-                each.id: self._entry(
-                    each.ref,
-                    size=each.size,
-                    cost=each.seconds,
-                    host=each.host,
-                    inline=json.dumps(each.counters).encode() if each.counters else b"",
-                )
-                for each in done
-            }
-        )
-
-    def _entry(self, ref: RunRef, **fields: Any) -> MemoEntry:
-        return MemoEntry(
-            pack=ref.pack,
-            offset=ref.offset,
-            length=ref.length,
-            digest=ref.digest,
-            generation=self.report.generation,
-            encoding=ENCODING_VERSION,
-            **fields,
-        )
-
     def _contract(self, plan: TreePlan, identity: Identity, output_id: bytes, old: Record | None) -> RunRef:
         """Contract the missing nodes and reduce what changed at the root; one Spark task does some shards."""
         started = time.perf_counter()
@@ -393,7 +372,7 @@ class JobRun:
             nodes=tuple(nodes),
             root=plan.root,
             old_root=old_root,
-            old_output=_unpacked(old.facts["output"]) if old_root is not None and old is not None else None,
+            old_output=RunRef.of_fact(old.facts["output"]) if old_root is not None and old is not None else None,
             refs=refs,
             deltas={id_: delta for id_, delta in self._deltas.items() if id_ in refs},
         )
@@ -420,63 +399,9 @@ class JobRun:
                 raise answer
             done += answer
         done.sort(key=lambda each: each.shard)
-        self._count_contracted(done, old if old_root is not None else None, started)
-        return self._keep_contracted(plan, [] if flat else places, output_id, done)
-
-    def _keep_contracted(
-        self, plan: TreePlan, places: list[tuple[int, int]], output_id: bytes, done: list[ShardDone]
-    ) -> RunRef:
-        """Write the headers of new nodes and of the output, then their entries."""
-        pack = PackBuilder()
-        headers = []
-        for number in range(len(places) + 1):
-            rows = np.frombuffer(b"".join(each.rows[number] for each in done), SHARD_ROW)
-            refs = [each.refs[number] for each in done]
-            headers.append((RunHeader(rows, tuple(refs)), write_header(rows, refs, pack)))
-        name = self.memo.blobs.write(pack.parts)
-        entries: dict[bytes, MemoEntry] = {}
-        refs_of = []
-        ids = [bytes(plan.levels[level].ids[index]) for level, index in places]
-        for id_, (header, (digest, offset, length)) in zip([*ids, output_id], headers, strict=True):
-            ref = RunRef(name, digest, offset, length)
-            refs_of.append(ref)
-            counted = json.dumps(self._reduce_counters).encode() if id_ == output_id and self._reduce_counters else b""
-            entries[id_] = self._entry(ref, refs=b"".join(sorted(header.packs())), size=length, inline=counted)
-        self.memo.store(entries)
-        for (level, index), ref in zip(places, refs_of, strict=False):
-            plan.learn(level, index, ref)
-        return refs_of[-1]
-
-    def _count_contracted(self, done: list[ShardDone], old: Record | None, started: float) -> None:
-        self.report.combine.executed = sum(each.combined for each in done)
-        self.report.reduce.executed = sum(each.reduced_keys > 0 for each in done)
-        self.report.keys_reduced = sum(each.reduced_keys for each in done)
-        totals = dict(old.facts["reduce_counters"]) if old is not None else {}
-        for each in done:
-            for name, count in each.counters.items():
-                totals[name] = totals.get(name, 0) + count
-        self._reduce_counters = {name: count for name, count in totals.items() if count}
-        # Wall time, divided as the tasks' own time was.
-        wall = time.perf_counter() - started
-        contract, reduce = (sum(getattr(each, f"{stage}_seconds") for each in done) for stage in ("contract", "reduce"))
-        share = contract / (contract + reduce) if contract + reduce else 1.0
-        self.report.seconds["contract"], self.report.seconds["reduce"] = wall * share, wall * (1 - share)
-
-    def _sum_counters(self, ids: Ids, before: Record | None) -> None:
-        """Add up what was counted, now or when the task ran."""
-        if before is not None:
-            self._counters = {
-                bytes.fromhex(id_): counts for id_, counts in before.facts["map_counters"].items()
-            } | self._counters
-        if self._counters:
-            present = Counter(ids.tolist())
-            self._counters = {id_: counts for id_, counts in self._counters.items() if id_ in present}
-            for id_, counts in self._counters.items():
-                for name, count in counts.items():
-                    self.report.counters[name] = self.report.counters.get(name, 0) + count * present[id_]
-        for name, count in self._reduce_counters.items():
-            if count:
-                self.report.counters[name] = self.report.counters.get(name, 0) + count
+        self._tallies.reduced(done, old if old_root is not None else None)
+        self.report.contracted(done, time.perf_counter() - started)
+        return self._keeper.contracted(plan, [] if flat else places, output_id, done, self._tallies.by_reducers)
 
     def _root_hash(self, plan: TreePlan) -> bytes:
         """What the root holds, shard by shard; without a combiner there is no root but its chunks."""
@@ -492,22 +417,12 @@ class JobRun:
             "reduce": identity.reduce.hex(),
             "parts": identity.parts,
             "shards": self.job.shard_count,
-            "output": [output.pack.hex(), output.digest.hex(), output.offset, output.length] if output else None,
+            "output": output.to_fact() if output else None,
             "root": root.hex(),
             "refused": self._refused,
-            "map_counters": {id_.hex(): counts for id_, counts in self._counters.items()},
-            "reduce_counters": self._reduce_counters,
+            **self._tallies.facts(),
             "places": self._places,
         }
-
-    def _commit(self, record: Record, others: list[bytes]) -> None:
-        live = b"".join([*(level.ids[level.refs["length"] > 0].tobytes() for level in record.levels), *others])
-        self.memo.commit_generation(self.job.name, self.report.generation, record.to_bytes(), live)
-
-
-def _unpacked(packed: list[Any]) -> RunRef:
-    pack, digest, offset, length = packed
-    return RunRef(bytes.fromhex(pack), bytes.fromhex(digest), offset, length)
 
 
 def _balanced(tasks: list[ChunkTask], most: int) -> list[list[ChunkTask]]:

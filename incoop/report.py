@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from incoop.contract_stage import ShardDone
 
 
 @dataclass(slots=True)
@@ -38,6 +42,15 @@ class RunReport:
     moved_bytes: dict[str, int] = field(default_factory=lambda: {"map": 0, "contract": 0})
     warnings: list[str] = field(default_factory=list)
     counters: dict[str, int] = field(default_factory=dict)
+
+    def contracted(self, done: Sequence[ShardDone], wall: float) -> None:
+        """Take in what contract tasks did; the wall time is divided as the tasks' own time was."""
+        self.combine.executed = sum(each.combined for each in done)
+        self.reduce.executed = sum(each.reduced_keys > 0 for each in done)
+        self.keys_reduced = sum(each.reduced_keys for each in done)
+        contract, reduce = (sum(getattr(each, f"{stage}_seconds") for each in done) for stage in ("contract", "reduce"))
+        share = contract / (contract + reduce) if contract + reduce else 1.0
+        self.seconds["contract"], self.seconds["reduce"] = wall * share, wall * (1 - share)
 
     def as_dict(self) -> dict[str, Any]:
         return {

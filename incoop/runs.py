@@ -45,6 +45,16 @@ class RunRef:
         pack, digest, offset, length = row.item()
         return cls(pack, digest, offset, length)
 
+    @classmethod
+    def of_fact(cls, fact: list[Any]) -> RunRef:
+        """What `to_fact` gave."""
+        pack, digest, offset, length = fact
+        return cls(bytes.fromhex(pack), bytes.fromhex(digest), offset, length)
+
+    def to_fact(self) -> list[Any]:
+        """As JSON can hold it."""
+        return [self.pack.hex(), self.digest.hex(), self.offset, self.length]
+
     def row(self) -> tuple[bytes, bytes, int, int]:
         return self.pack, self.digest, self.offset, self.length
 
