@@ -14,11 +14,12 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-#: Groups hold about 2**3 = 8 children, so n chunks make about log8(n) levels.
-GROUP_BITS = 3
+#: Groups hold about 2**4 = 16 children, so n chunks make about log16(n) levels. Eight made updates of sums dearer by a
+#: third (a node of sums is updated without reading the children that stayed) and the store by a twentieth.
+GROUP_BITS = 4
 
 #: A group ends here at the latest: tails without a marker must not make a node of everything.
-LARGEST_GROUP = 32
+LARGEST_GROUP = 64
 
 #: A group has two children at least (the last one may have one): each level is at most half as long as the one below.
 SMALLEST_GROUP = 2
