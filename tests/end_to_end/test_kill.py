@@ -111,4 +111,4 @@ def test_a_killed_process_leaves_nothing_wrong(place: Place) -> None:
 
 @pytest.mark.long
 def test_processes_killed_again_and_again_leave_nothing_wrong(place: Place) -> None:
-    kill_often(place, rounds=3, seed=100)
+    kill_often(place, rounds=2, seed=100)

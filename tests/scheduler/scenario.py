@@ -25,7 +25,7 @@ from scheduler.spark_adapter import executors, locality_wait, located, where_sta
 from .clusters import prepare, session, standalone, wait_for_executors
 
 #: One chunk a file, so that a share of the files is that share of the chunks.
-FILES, CHANGED, WORDS = 60, 6, 12_000
+FILES, CHANGED, WORDS = 60, 6, 8_000
 ONE_CHUNK = inchdfs.ChunkSettings(average=1 << 20)
 VOCABULARY = [f"{number:x}" for number in random.Random(5).sample(range(16**5, 16**6), 20_000)]
 
