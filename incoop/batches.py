@@ -26,9 +26,12 @@ class ChunkMapper:
         [('lines', 2)]
     """
 
-    function: Callable[[Sequence[Any]], Pairs]
+    function: Callable[..., Pairs]
     #: Whether a first chunk is mapped twice, to try the combiner on what it gives.
     tries_combiner: bool = True
+    #: Whether the function is also given, by the name `old`, a function that gives the pairs of each chunk whose place
+    #: this one takes, as a dict of the keys' values. They may save work; what comes out must follow from the records.
+    takes_old: bool = False
 
     def __call__(self, _: Any, records: Sequence[Any]) -> Pairs:
         return self.function(records)

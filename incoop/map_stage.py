@@ -8,9 +8,9 @@ that were finished are kept.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -183,6 +183,8 @@ def _source(spec: MapSpec, task: ChunkTask, reader: BlobReader) -> tuple[Mapper,
     """The pieces of a task's chunk, and the mapper that takes a record of them as its value."""
     mapper = spec.mappers[task.mapper]
     if isinstance(mapper, ChunkMapper):
+        if mapper.takes_old:
+            mapper = replace(mapper, function=partial(mapper.function, old=partial(_old_pairs, spec, task, reader)))
         return mapper, [Piece(b"", partial(_whole, spec.records, task.where, reader))]
     if isinstance(task.where, OutputBlock):
         return partial(_on_pair, mapper), [Piece(b"", partial(task.where.pairs, reader))]
@@ -200,6 +202,13 @@ def _source(spec: MapSpec, task: ChunkTask, reader: BlobReader) -> tuple[Mapper,
 def _whole(form: RecordFormat, where: Location | OutputBlock, reader: BlobReader) -> list[Sequence[Any]]:
     """All records of a chunk as the only one."""
     return [where.pairs(reader) if isinstance(where, OutputBlock) else _records(form, read_chunk(where))]
+
+
+def _old_pairs(spec: MapSpec, task: ChunkTask, reader: BlobReader) -> Iterator[dict[Any, list[Any]]]:
+    """What is kept of the chunks that this one takes the place of."""
+    for ref in task.old:
+        with suppress(BlockLost):
+            yield dict(read_run(ref, spec.shards, reader).groups())
 
 
 def _records(form: RecordFormat, content: bytes) -> Sequence[Any]:

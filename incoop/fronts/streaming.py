@@ -22,6 +22,14 @@ from inchdfs.sources import expand
 from incoop.batches import BatchCombiner, ChunkMapper
 from incoop.errors import BadCall, IncoopError
 from incoop.failures import JobFailed
+from incoop.fronts.streaming_combine import (
+    PRINTED,
+    Combine,
+    CombineChunk,
+    CombinerEmitsOtherKeys,
+    CombineStage,
+    passed_on,
+)
 from incoop.fronts.streaming_files import Shipment, local_path, without_clashes
 from incoop.fronts.streaming_options import Options
 from incoop.fronts.streaming_output import refuse_existing, write_in_order, write_partitions
@@ -29,19 +37,7 @@ from incoop.fronts.streaming_process import CommandFailed
 from incoop.fronts.streaming_programs import Program, ProgramBuilder, caller_environment
 from incoop.fronts.streaming_properties import is_placement, variable_of
 from incoop.fronts.streaming_settings import Settings, command_or_none, input_paths
-from incoop.fronts.streaming_stages import (
-    AGGREGATE,
-    PRINTED,
-    Combine,
-    CombinerEmitsOtherKeys,
-    CombineStage,
-    MapOnlyStage,
-    MapStage,
-    ReduceStage,
-    WholeChunks,
-    passed_on,
-    regrouped,
-)
+from incoop.fronts.streaming_stages import AGGREGATE, MapOnlyStage, MapStage, ReduceStage, Regroup, WholeChunks
 from incoop.job import Job
 from incoop.report import RunReport
 from incoop.result import Result
@@ -173,17 +169,17 @@ class StreamingJob:
         combine = Combine(self.combiner, settings.order, settings.input_separator, settings.combine_printed)
         combining = Job(
             f"{self.name} (combine)",
-            self._mappers(combine),
+            self._mappers(CombineChunk(combine, settings.partitioner)),
             passed_on,
             BatchCombiner(CombineStage(combine, settings.partitioner)),
             shards=_SHARDS,
             records=WholeChunks(),
         )
         combined = session.run(combining, self._inputs())
-        result = session.run(Job(self.name, ChunkMapper(regrouped), reduce), combined)
+        result = session.run(Job(self.name, ChunkMapper(Regroup(settings.partitioner.bucket_bits)), reduce), combined)
         return result, _together(combined.report, result.report)
 
-    def _mappers(self, combine: Combine | None) -> Any:
+    def _mappers(self, combine: CombineChunk | None) -> Any:
         settings = self.settings
         stage = MapStage(
             self.mapper,
@@ -192,9 +188,13 @@ class StreamingJob:
             combine,
             key_value_separator=settings.key_value_separator,
         )
-        if not self.names_input:
-            return ChunkMapper(stage, tries_combiner=False)
-        return {name: ChunkMapper(replace(stage, input_file=name), tries_combiner=False) for name in self._files()}
+
+        def mapper(input_file: str | None) -> ChunkMapper:
+            return ChunkMapper(
+                replace(stage, input_file=input_file), tries_combiner=False, takes_old=combine is not None
+            )
+
+        return {name: mapper(name) for name in self._files()} if self.names_input else mapper(None)
 
     def _map_only_job(self) -> Job:
         settings = self.settings

@@ -7,8 +7,10 @@ of the Spark worker, which is hung up as a whole when Spark ends.
 
 from __future__ import annotations
 
+import fcntl
 import os
 import re
+import select
 import selectors
 import signal
 import subprocess
@@ -21,8 +23,8 @@ from typing import IO
 
 from incoop.errors import IncoopError
 
-#: Bytes written or read at once; Linux pipes hold this much.
-_PIECE = 64 << 10
+#: Bytes written or read at once, and what a pipe should hold: most chunks, so that neither side waits for the other.
+_PIECE = 1 << 20
 
 #: Lines of standard error that an error shows.
 _LAST_LINES = 20
@@ -153,6 +155,7 @@ def _exchange(child: subprocess.Popen[bytes], data: bytes, errors: _Errors, time
             (child.stderr, selectors.EVENT_READ),
         ):
             os.set_blocking(pipe.fileno(), False)
+            _widen(pipe)
             selector.register(pipe, event)
         if not left:
             _leave(selector, child.stdin)
@@ -180,6 +183,12 @@ def _exchange(child: subprocess.Popen[bytes], data: bytes, errors: _Errors, time
     return b"".join(pieces)
 
 
+def _widen(pipe: IO[bytes]) -> None:
+    """Let a pipe hold more, where the system allows it."""
+    with suppress(OSError, AttributeError):
+        fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, _PIECE)
+
+
 def _leave(selector: selectors.BaseSelector, pipe: IO[bytes]) -> None:
     selector.unregister(pipe)
     with suppress(BrokenPipeError):
@@ -187,6 +196,16 @@ def _leave(selector: selectors.BaseSelector, pipe: IO[bytes]) -> None:
 
 
 def _await_exit(child: subprocess.Popen[bytes], timeout: float | None) -> None:
+    """Wait for the end of a command that closed its pipes."""
+    try:
+        handle = os.pidfd_open(child.pid)  # wakes up at once; a wait with a timeout looks every now and then
+    except (OSError, AttributeError):
+        handle = None
+    if handle is not None:
+        ended, _, _ = select.select([handle], [], [], timeout)
+        os.close(handle)
+        if not ended:
+            raise TimeoutError
     try:
         child.wait(timeout)
     except subprocess.TimeoutExpired:

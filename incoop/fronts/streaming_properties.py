@@ -81,3 +81,17 @@ def truth(properties: Mapping[str, str], name: str, default: bool) -> bool:
 def separator(properties: Mapping[str, str], name: str) -> bytes:
     """A property that is a separator; a tab unless given."""
     return properties.get(name, "\t").encode("utf-8", "surrogateescape")
+
+
+def task_variables(kind: str, number: int) -> dict[str, str]:
+    """What Hadoop tells a task of itself, by today's names and the old ones."""
+    task = f"task_local_0001_{kind}_{number:06d}"
+    is_map = "true" if kind == "m" else "false"
+    today = {"id": task, "attempt_id": f"attempt{task[4:]}_0", "partition": str(number), "ismap": is_map}
+    return {
+        **{f"mapreduce_task_{name}": value for name, value in today.items()},
+        "mapred_tip_id": task,
+        "mapred_task_id": f"attempt{task[4:]}_0",
+        "mapred_task_partition": str(number),
+        "mapred_task_is_map": is_map,
+    }

@@ -7,13 +7,14 @@ those of one key by value; so what a reducer reads follows from the lines, whate
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import repeat
+from itertools import chain, repeat
 from typing import Any
 
 from incoop.errors import BadCall
 from incoop.fronts.streaming_fields import KeyField
+from incoop.fronts.streaming_keys import Keys
 
 #: Lines that are looked at for repetition before they are sorted.
 _SAMPLE = 1000
@@ -32,9 +33,16 @@ def lines_of(data: bytes) -> list[bytes]:
     return lines
 
 
-def joined(lines: list[bytes]) -> bytes:
-    """Lines as one text, each with its newline."""
-    return b"\n".join(lines) + b"\n" if lines else b""
+def joined(lines: list[bytes], counts: Sequence[int] | None = None) -> bytes:
+    """Lines as one text, each with its newline, and as often as `counts` says."""
+    if counts is None:
+        return b"\n".join(lines) + b"\n" if lines else b""
+    return b"".join([(line + b"\n") * count for line, count in zip(lines, counts, strict=True)])
+
+
+def repeated(lines: list[bytes], counts: Sequence[int] | None) -> list[bytes]:
+    """Lines, each as often as `counts` says."""
+    return lines if counts is None else list(chain.from_iterable(map(repeat, lines, counts)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +73,11 @@ class KeyRule:
         value = parts.pop()
         return self.separator.join(parts), self.separator, value
 
-    def keys(self, lines: Iterable[bytes]) -> list[bytes]:
-        if self.fields == 1:
-            separator = self.separator
-            return [line.partition(separator)[0] for line in lines]
-        return [self.split(line)[0] for line in lines]
+    def keys_of(self, lines: list[bytes]) -> Keys:
+        """The key of each line."""
+        if len(self.separator) == 1:
+            return Keys.of_text(joined(lines), self.separator[0], self.fields)
+        return Keys.of(self.split(line)[0] for line in lines)
 
     def rewritten(self, lines: list[bytes], separator: bytes, trailing: bool = False) -> list[bytes]:
         """The same records with another separator between key and value.
@@ -110,15 +118,19 @@ class Order:
         sample = lines[:: len(lines) // _SAMPLE + 1]
         if 2 * len(set(sample)) > len(sample):
             return self._sort(data, lines)
-        # Mappers often print the same line again and again; of lines that will stand together one is enough to sort.
-        counts = Counter(lines)
-        return [line for one in self._sort(data, list(counts)) for line in repeat(one, counts[one])]
+        # Of lines that will stand together one is enough to sort.
+        return repeated(*self.counted(data))
 
-    def sorted_text(self, data: bytes) -> tuple[bytes, list[bytes]]:
-        """The same as one text, and the distinct lines; faster where many are equal."""
+    def counted(self, data: bytes) -> tuple[list[bytes], list[int]]:
+        r"""The lines of a text in order, each once, and how often it occurs. Mappers often print the same ones again.
+
+        Example:
+            >>> Order(KeyRule()).counted(b"b\t1\na\t1\nb\t1\n")
+            ([b'a\t1', b'b\t1'], [1, 2])
+        """
         counts = Counter(lines_of(data))
-        distinct = self._sort(data, list(counts))
-        return b"".join([(line + b"\n") * counts[line] for line in distinct]), distinct
+        lines = self._sort(data, list(counts))
+        return lines, list(map(counts.__getitem__, lines))
 
     def _sort(self, data: bytes, lines: list[bytes]) -> list[bytes]:
         below = self.rule.below_separator()

@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from incoop.fronts.streaming_partition import Partitioner
+from incoop.fronts.streaming_records import KeyRule
 from tests.fronts.streams import Streams, some_lines
 
 WORDS = "awk '{ for (i = 1; i <= NF; i++) print $i \"\\t1\" }'"
@@ -64,7 +65,7 @@ def test_python_programs_with_state_and_several_reducers(streams: Streams) -> No
         _, report = streams.run(*call, "-reducer", f"{sys.executable} numbered.py")
         assert [path.name for path in streams.parts()] == ["part-00000", "part-00001", "part-00002"]
         mapped = streams.shell(f"{sys.executable} map.py").splitlines(keepends=True)
-        partitions = Partitioner(3).partitions([line.partition(b"\t")[0] for line in mapped]).tolist()
+        partitions = Partitioner(3).partitions(KeyRule().keys_of([line.rstrip(b"\n") for line in mapped])).tolist()
         for number, path in enumerate(streams.parts()):
             mine = [line for line, partition in zip(mapped, partitions, strict=True) if partition == number]
             (streams.folder / "mine").write_bytes(b"".join(mine))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import subprocess
 
 import pytest
@@ -11,8 +12,9 @@ from hypothesis import strategies as st
 
 from incoop.errors import BadCall
 from incoop.fronts.streaming_fields import KeyField, number_of, parse_fields
-from incoop.fronts.streaming_partition import Partitioner, java_hashes, text_hashes
-from incoop.fronts.streaming_records import KeyRule, Order, joined, lines_of
+from incoop.fronts.streaming_keys import Keys
+from incoop.fronts.streaming_partition import Partitioner, text_hashes
+from incoop.fronts.streaming_records import KeyRule, Order, joined, lines_of, repeated
 
 LINES = st.lists(st.binary(max_size=8).map(lambda line: line.replace(b"\n", b"")), max_size=30)
 FEW = st.lists(st.text(alphabet="ab.\t 1-", max_size=8).map(str.encode), max_size=30)
@@ -33,7 +35,7 @@ def test_a_key_ends_at_the_nth_separator(lines: list[bytes], separator: bytes, f
     rule = KeyRule(separator, fields)
     expected = [split_by_hand(line, separator, fields) for line in lines]
     assert [(key, value) for key, _, value in map(rule.split, lines)] == expected
-    assert rule.keys(lines) == [key for key, _ in expected]
+    assert rule.keys_of(lines).to_list() == [key for key, _ in expected]
     assert b"".join(rule.split(b"x" + separator + b"y")) == b"x" + separator + b"y"
     assert rule.rewritten(lines, b"|", trailing=True) == [key + b"|" + value for key, value in expected]
 
@@ -47,14 +49,18 @@ def test_lines_are_ordered_by_key_and_then_by_value(lines: list[bytes], separato
         split_by_hand(line, separator, fields) for line in lines
     )
     assert lines_of(joined(lines)) == lines
-    assert Order(rule).sorted_text(joined(lines * 3)) == (
-        joined(Order(rule).sorted(joined(lines * 3))),
-        sorted_set(found),
-    )
+    once, counts = Order(rule).counted(joined(lines * 3))
+    assert once == list(dict.fromkeys(found)) and joined(once, counts) == joined(repeated(once, counts))
+    assert repeated(once, counts) == Order(rule).sorted(joined(lines * 3))
 
 
-def sorted_set(lines: list[bytes]) -> list[bytes]:
-    return list(dict.fromkeys(lines))
+@given(LINES | FEW)
+def test_keys_that_are_like_the_one_before_are_left_out(lines: list[bytes]) -> None:
+    keys = Keys.of(lines)
+    expected = [key for key, _ in itertools.groupby(lines)]
+    assert keys.without_repeats().to_list() == expected
+    assert keys.without_repeats().same_as(keys) == (expected == lines)
+    assert not keys.same_as(Keys.of([*lines, b""])) and keys.same_as(Keys.of(lines))
 
 
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.integers(-20, 20), st.sampled_from("xyz")), max_size=20))
@@ -97,18 +103,20 @@ def hash_by_hand(key: bytes, initial: int) -> int:
 
 @given(st.lists(st.binary(max_size=20), max_size=20), st.integers(2, 7))
 def test_partitions_are_those_of_hadoop(keys: list[bytes], reducers: int) -> None:
-    assert java_hashes(keys, 1).tolist() == [hash_by_hand(key, 1) for key in keys]
+    given_keys = Keys.of(keys)
+    assert given_keys.java_hashes(1).tolist() == [hash_by_hand(key, 1) for key in keys]
     expected = [(hash_by_hand(key, 1) & 0x7FFFFFFF) % reducers for key in keys]
-    assert Partitioner(reducers).partitions(keys).tolist() == expected
-    assert all(0 <= bucket < 256 for bucket in Partitioner(1).buckets(keys).tolist())
+    partitioner = Partitioner(reducers)
+    assert partitioner.partitions(given_keys).tolist() == expected
+    assert (partitioner.buckets(given_keys) >> partitioner.bucket_bits).tolist() == expected
 
 
 def test_known_hashes_of_java() -> None:
     # String.hashCode of these is printed in many books; "Aa" and "BB" are the usual collision.
     assert text_hashes([b"hello", b"Aa", b"BB", b""]).tolist() == [99162322, 2112, 2112, 0]
     partitioner = Partitioner(1000, parse_fields("-k1,2"), b".")
-    assert len(set(partitioner.partitions([b"11.12.1", b"11.12.2", b"11.12"]).tolist())) == 1
-    assert partitioner.partitions([b"11.12.1"]) == [hash_by_hand(b"11.12", 0) % 1000]
+    assert len(set(partitioner.partitions(Keys.of([b"11.12.1", b"11.12.2", b"11.12"])).tolist())) == 1
+    assert partitioner.partitions(Keys.of([b"11.12.1"])) == [hash_by_hand(b"11.12", 0) % 1000]
 
 
 def test_key_fields_are_read_as_hadoop_writes_them() -> None:
