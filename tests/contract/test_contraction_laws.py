@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import contraction.parts as parts_module
-from contraction.columns import Column
+from contraction.columns import Column, equal_rows
 from contraction.combine import Combiner
 from contraction.encoding import decode, encode
 from contraction.keys import hash_of, hashes_of
@@ -53,6 +53,12 @@ any_values = st.recursive(
 )
 
 
+#: Long and short values side by side, some of them equal.
+long_values = st.lists(
+    st.tuples(st.binary(max_size=2), st.sampled_from([1, 90, 400])).map(lambda made: made[0] * made[1])
+)
+
+
 def same(one: Any, other: Any) -> bool:
     return encode(one) == encode(other)
 
@@ -69,7 +75,7 @@ def test_a_column_gives_its_values_back(values: list[Any]) -> None:
     assert same(Column.of(values).to_list(), values)
 
 
-@given(st.lists(any_values), st.data())
+@given(st.lists(any_values) | long_values, st.data())
 def test_a_cut_column_is_the_column_of_the_cut_values(values: list[Any], data: st.DataObject) -> None:
     from contraction.wire import write_column
 
@@ -84,6 +90,14 @@ def test_a_cut_column_is_the_column_of_the_cut_values(values: list[Any], data: s
     column = Column.of(values)
     assert written(column.slice(low, high)) == written(Column.of(values[low:high]))
     assert written(column.take(np.array(rows, np.intp))) == written(Column.of([values[row] for row in rows]))
+
+
+@given(st.lists(any_values) | long_values, st.data())
+def test_rows_are_equal_where_their_values_are(values: list[Any], data: st.DataObject) -> None:
+    rows = st.lists(st.tuples(*[st.integers(0, len(values) - 1)] * 2)) if values else st.just([])
+    pairs = np.array(data.draw(rows), np.intp).reshape(-1, 2)
+    found = equal_rows(Column.of(values), pairs[:, 0], pairs[:, 1])
+    assert found.tolist() == [same(values[one], values[other]) for one, other in pairs.tolist()]
 
 
 @given(st.lists(any_keys))
