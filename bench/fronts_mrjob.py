@@ -41,18 +41,18 @@ class MrjobFront:
     def __init__(self, spark: Any) -> None:
         self.spark = spark
 
-    def plain(self, text: Path) -> list[bytes]:
+    def plain(self, text: Path) -> Callable[[], list[bytes]]:
         with _captured() as out, loaded_job(JOB, ["-r", "inline", "--quiet", str(text)]) as loaded:
             loaded.job().run_job()
-        return sorted(out.getvalue().splitlines())  # inline prints its part files as the file system lists them
+        return lambda: sorted(out.getvalue().splitlines())  # inline prints its part files as the file system lists them
 
     @contextlib.contextmanager
-    def memoized(self, store: Path) -> Iterator[Callable[[Path], list[bytes]]]:
+    def memoized(self, store: Path) -> Iterator[Callable[[Path], Callable[[], list[bytes]]]]:
         with incoop.connect(store, spark=self.spark) as session:
 
-            def run(text: Path) -> list[bytes]:
+            def run(text: Path) -> Callable[[], list[bytes]]:
                 with _captured() as out, loaded_job(JOB, ["--quiet", str(text)]) as loaded:
                     run_job(session, loaded, made_job(loaded))
-                return sorted(out.getvalue().splitlines())
+                return lambda: sorted(out.getvalue().splitlines())
 
             yield run

@@ -53,19 +53,19 @@ class StreamingFront:
         (folder / "map.py").write_text(MAP)
         (folder / "sum.py").write_text(SUM)
 
-    def plain(self, text: Path) -> list[bytes]:
+    def plain(self, text: Path) -> Callable[[], list[bytes]]:
         command = f"{sys.executable} map.py < {text} | LC_ALL=C sort | {sys.executable} sum.py > expected"
         # Unbuffered, Python would write every word by itself; the job's programs are not told to either.
         env = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
         subprocess.run(["bash", "-o", "pipefail", "-c", command], cwd=self.folder, check=True, env=env)
-        return sorted((self.folder / "expected").read_bytes().splitlines())
+        return lambda: sorted((self.folder / "expected").read_bytes().splitlines())
 
     @contextlib.contextmanager
-    def memoized(self, store: Path) -> Iterator[Callable[[Path], list[bytes]]]:
+    def memoized(self, store: Path) -> Iterator[Callable[[Path], Callable[[], list[bytes]]]]:
         with incoop.connect(store, spark=self.spark, chunks=CHUNKS) as session:
             yield lambda text: self._job(session, text)
 
-    def _job(self, session: Any, text: Path) -> list[bytes]:
+    def _job(self, session: Any, text: Path) -> Callable[[], list[bytes]]:
         output = self.folder / "output"
         shutil.rmtree(output, ignore_errors=True)
         files = f"{self.folder}/map.py,{self.folder}/sum.py"
@@ -80,4 +80,4 @@ class StreamingFront:
         run_streaming(session, options)
         parts = sorted(output.glob("part-*"))
         assert len(parts) == REDUCERS
-        return sorted(line for part in parts for line in part.read_bytes().splitlines())
+        return lambda: sorted(line for part in parts for line in part.read_bytes().splitlines())
