@@ -23,6 +23,7 @@ import inchdfs
 from contraction.combine import CombinerChangesKeys
 from contraction.encoding import ENCODING_VERSION
 from contraction.parts import BlockLost
+from incoop.batches import ChunkMapper
 from incoop.contract_stage import ContractSpec, ReduceFailed, ShardDone, contract_shards
 from incoop.errors import IncoopError
 from incoop.explain import OnlyExplained, explain
@@ -305,6 +306,12 @@ class JobRun:
             leaf=self.job.leaf,
             check_combiner=check,
         )
+        nearby = min(mapper.nearby if isinstance(mapper, ChunkMapper) else 0 for mapper in mappers)
+        if len(tasks) <= nearby and not self.spark.clustered:
+            answer = map_group(spec, tasks)
+            if on_answer is not None:
+                on_answer(answer)
+            return [answer]
         groups = _balanced(tasks, self.spark.cores * _WAVES)
         placed = self.spark.placed(spec.worker)
         answers = self.spark.run(f"{self.job.name}: {what}", partial(map_group, spec), groups, on_answer, placed)

@@ -33,6 +33,7 @@ from incoop.fronts.streaming_combine import (
 from incoop.fronts.streaming_files import Shipment, local_path, without_clashes
 from incoop.fronts.streaming_options import Options
 from incoop.fronts.streaming_output import refuse_existing, write_in_order, write_partitions
+from incoop.fronts.streaming_partition import REDUCE_SHARDS
 from incoop.fronts.streaming_process import CommandFailed
 from incoop.fronts.streaming_programs import Program, ProgramBuilder, caller_environment
 from incoop.fronts.streaming_properties import is_placement, variable_of
@@ -146,7 +147,7 @@ class StreamingJob:
                 return result.report
             result, report = self._reduced(session)
         except JobFailed as failed:
-            raise _clear(failed) from None
+            raise _clear(failed, settings.reducers) from None
         write_partitions(output, result.as_dict(), settings.reducers, self.options.lazy_output)
         report.reduce.tasks, report.reduce.executed = settings.reducers, report.keys_reduced
         report.seconds["total"] = time.perf_counter() - started
@@ -156,6 +157,7 @@ class StreamingJob:
         settings = self.settings
         reduce = ReduceStage(
             self.reducer,
+            settings.reducers,
             settings.order,
             settings.input_separator,
             settings.reduce_printed,
@@ -163,7 +165,7 @@ class StreamingJob:
             settings.trailing,
         )
         if self.combiner is None:
-            job = Job(self.name, self._mappers(None), reduce, records=WholeChunks())
+            job = Job(self.name, self._mappers(None), reduce, shards=REDUCE_SHARDS, records=WholeChunks())
             result = session.run(job, self._inputs())
             return result, result.report
         combine = Combine(self.combiner, settings.order, settings.input_separator, settings.combine_printed)
@@ -176,7 +178,8 @@ class StreamingJob:
             records=WholeChunks(),
         )
         combined = session.run(combining, self._inputs())
-        result = session.run(Job(self.name, ChunkMapper(Regroup(settings.partitioner.bucket_bits)), reduce), combined)
+        regroup = ChunkMapper(Regroup(settings.partitioner), nearby=_SHARDS)
+        result = session.run(Job(self.name, regroup, reduce, shards=REDUCE_SHARDS), combined)
         return result, _together(combined.report, result.report)
 
     def _mappers(self, combine: CombineChunk | None) -> Any:
@@ -190,9 +193,8 @@ class StreamingJob:
         )
 
         def mapper(input_file: str | None) -> ChunkMapper:
-            return ChunkMapper(
-                replace(stage, input_file=input_file), tries_combiner=False, takes_old=combine is not None
-            )
+            own = replace(stage, input_file=input_file)
+            return ChunkMapper(own, tries_combiner=False, takes_old=combine is not None, nearby=1)
 
         return {name: mapper(name) for name in self._files()} if self.names_input else mapper(None)
 
@@ -282,14 +284,14 @@ def _builder(options: Options, settings: Settings, staging: Path) -> ProgramBuil
     )
 
 
-def _clear(failed: JobFailed) -> IncoopError:
+def _clear(failed: JobFailed, reducers: int) -> IncoopError:
     """The engine's error without a traceback of incoop's own: the command's words are what helps."""
     kind, _, text = failed.error.partition(": ")
     if kind == CombinerEmitsOtherKeys.__name__:
         return CombinerEmitsOtherKeys(text.removeprefix(PRINTED).partition(", which")[0])
     where = failed.where.partition(", [")[0]
     if failed.where.startswith("key "):
-        where = f"partition {failed.where.removeprefix('key ')}"
+        where = f"partition {int(failed.where.removeprefix('key ')) % max(1, reducers)}"
     return StreamingFailed(where, text if kind in (CommandFailed.__name__, "BrokenRecord") else failed.error)
 
 

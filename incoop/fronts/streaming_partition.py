@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 import numpy.typing as npt
 
+from contraction.keys import hashes_of
 from incoop.fronts.streaming_fields import KeyField
 from incoop.fronts.streaming_keys import Hashes, Keys
 
@@ -22,6 +24,32 @@ _SPREAD = np.uint32(0x9E37_79B1)
 #: Buckets that all partitions together have. An update combines the buckets that changed, so that many make it cheaper;
 #: but every bucket costs some Python objects in every chunk.
 _BUCKETS = 1024
+
+
+#: Shards of the stage that reduces, and the bits of their numbers.
+REDUCE_SHARDS = 16
+_SHARD_BITS = 4
+
+
+@cache
+def spread_keys(reducers: int) -> tuple[int, ...]:
+    """A key of the engine for each partition: the partition is its remainder by the number of reducers.
+
+    Tasks take neighbouring shards, and a partition is a whole process of work; so a key is chosen by its shard, such
+    that the first partitions are far apart.
+    """
+    partitions = np.arange(reducers)
+    wanted = np.zeros(reducers, np.uint64)
+    for bit in range(_SHARD_BITS):  # the number's bits, backwards
+        wanted |= (partitions >> bit & 1).astype(np.uint64) << np.uint64(_SHARD_BITS - 1 - bit)
+    keys = np.full(reducers, -1)
+    candidates = partitions.copy()
+    while len(missing := np.flatnonzero(keys < 0)):
+        shards = hashes_of(candidates[missing].tolist()) >> np.uint64(64 - _SHARD_BITS)
+        found = missing[shards == wanted[missing]]
+        keys[found] = candidates[found]
+        candidates += reducers
+    return tuple(keys.tolist())
 
 
 def text_hashes(keys: Sequence[bytes]) -> Hashes:

@@ -15,7 +15,7 @@ import xxhash
 from inchdfs.records import Lines
 from incoop.fronts.streaming_aggregate import aggregate
 from incoop.fronts.streaming_combine import CombineChunk, Old, by_number
-from incoop.fronts.streaming_partition import Partitioner
+from incoop.fronts.streaming_partition import Partitioner, spread_keys
 from incoop.fronts.streaming_programs import Program
 from incoop.fronts.streaming_properties import task_variables
 from incoop.fronts.streaming_records import KeyRule, Order, joined
@@ -112,23 +112,26 @@ class MapOnlyStage:
 
 def by_partition(lines: list[bytes], rule: KeyRule, partitioner: Partitioner) -> Iterator[tuple[int, bytes]]:
     """Lines as one text for each partition, in their order."""
+    keys = spread_keys(partitioner.reducers)
     if partitioner.reducers > 1:
-        yield from by_number(lines, partitioner.partitions(rule.keys_of(lines)))
+        for partition, text in by_number(lines, partitioner.partitions(rule.keys_of(lines))):
+            yield keys[partition], text
     elif lines:
-        yield 0, joined(lines)
+        yield keys[0], joined(lines)
 
 
 @dataclass(frozen=True, slots=True)
 class Regroup:
     """Puts buckets of one block together, as texts of partitions."""
 
-    bucket_bits: int
+    partitioner: Partitioner
 
     def __call__(self, pairs: Sequence[tuple[int, bytes]]) -> list[tuple[int, bytes]]:
+        keys, bits = spread_keys(self.partitioner.reducers), self.partitioner.bucket_bits
         texts: dict[int, list[bytes]] = {}
         for number, text in pairs:
-            texts.setdefault(number >> self.bucket_bits, []).append(text)
-        return [(partition, b"".join(each)) for partition, each in texts.items()]
+            texts.setdefault(keys[number >> bits], []).append(text)
+        return [(key, b"".join(each)) for key, each in texts.items()]
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +139,7 @@ class ReduceStage:
     """Runs the reducer over all lines of a partition."""
 
     program: Program | str | None
+    reducers: int
     order: Order
     input_separator: bytes
     #: How printed lines are read, between key and value of the output, and whether it follows every key.
@@ -143,7 +147,8 @@ class ReduceStage:
     separator: bytes
     trailing: bool
 
-    def __call__(self, partition: int, texts: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
+    def __call__(self, key: int, texts: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
+        partition = key % self.reducers
         lines = self.order.sorted(b"".join(texts))
         rule = self.order.rule
         if self.program is None or isinstance(self.program, str):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import reduce
@@ -52,6 +53,20 @@ def largest(word: str, counts: Iterable[int]) -> list[tuple[str, int]]:
     return [(word, max(counts))]
 
 
+def reusing(lines: Any, old: Any) -> Any:
+    """Counts words, and how many of the counts an old chunk has, too."""
+    before = {word: counts for chunk in old() for word, counts in chunk.items()}
+    for word, count in chunk_counts(lines):
+        incoop.counter("words")
+        if before.get(word) == [count]:
+            incoop.counter("words as in an old chunk")
+        yield word, count
+
+
+def where(lines: Any) -> Any:
+    yield str(os.getpid()), 1
+
+
 ADDED = LawfulCombiner(added, Fold.SUM)
 BATCHES = incoop.Job("batches", incoop.ChunkMapper(chunk_counts), total, incoop.BatchCombiner(sums))
 PLAIN = incoop.Job("plain", words, total, total)
@@ -75,6 +90,34 @@ def test_a_chunk_mapper_of_a_result_sees_whole_blocks(place: Place) -> None:
     seen = place.session.run(CHAINED, counted).as_dict()
     assert seen["pairs"] == len(counted.as_dict())
     assert seen["calls"] < seen["pairs"]
+
+
+def test_a_chunk_mapper_may_look_at_the_chunk_whose_place_it_takes(place: Place) -> None:
+    lines = some_lines()
+    with_old = incoop.Job("old", incoop.ChunkMapper(reusing, takes_old=True), total, incoop.BatchCombiner(sums))
+    for edit in (lambda: None, lambda: lines.insert(200, "word1 word2 fresh"), lambda: lines.pop(10)):
+        edit()
+        place.write({"a.txt": lines})
+        result = place.run(with_old)
+        assert result.as_dict() == Counter(word for line in lines for word in line.split())
+        seen = result.report.counters
+        if result.report.map.executed < result.report.map.tasks:
+            assert 0 < seen["words as in an old chunk"] < seen["words"]
+        else:
+            assert "words as in an old chunk" not in seen
+
+
+def test_few_chunks_are_mapped_in_the_driver_where_the_mapper_allows_it(place: Place) -> None:
+    lines = some_lines()
+    here = str(os.getpid())
+    nearby = incoop.Job("nearby", incoop.ChunkMapper(where, nearby=3), total)
+    place.write({"a.txt": lines})
+    assert here not in place.run(nearby).as_dict()
+    lines[200] += " more"
+    place.write({"a.txt": lines})
+    result = place.run(nearby)
+    assert 0 < result.report.map.executed <= 3  # of the two beside it one may have to be cut again
+    assert result.as_dict()[here] == result.report.map.executed
 
 
 def test_a_batch_that_fails_says_so_and_keeps_nothing(place: Place) -> None:

@@ -10,10 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from contraction.keys import hash_of
 from incoop.errors import BadCall
 from incoop.fronts.streaming_fields import KeyField, number_of, parse_fields
 from incoop.fronts.streaming_keys import Keys
-from incoop.fronts.streaming_partition import Partitioner, text_hashes
+from incoop.fronts.streaming_partition import REDUCE_SHARDS, Partitioner, spread_keys, text_hashes
 from incoop.fronts.streaming_records import KeyRule, Order, joined, lines_of, repeated
 
 LINES = st.lists(st.binary(max_size=8).map(lambda line: line.replace(b"\n", b"")), max_size=30)
@@ -109,6 +110,14 @@ def test_partitions_are_those_of_hadoop(keys: list[bytes], reducers: int) -> Non
     partitioner = Partitioner(reducers)
     assert partitioner.partitions(given_keys).tolist() == expected
     assert (partitioner.buckets(given_keys) >> partitioner.bucket_bits).tolist() == expected
+
+
+@given(st.integers(1, 40))
+def test_partitions_are_spread_over_the_shards_of_the_engine(reducers: int) -> None:
+    keys = spread_keys(reducers)
+    assert [key % reducers for key in keys] == list(range(reducers))
+    shards = [hash_of(key) * REDUCE_SHARDS >> 64 for key in keys]
+    assert shards[:4] == [0, 8, 4, 12][:reducers] and len(set(shards)) == min(reducers, REDUCE_SHARDS)
 
 
 def test_known_hashes_of_java() -> None:
