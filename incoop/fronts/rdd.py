@@ -114,6 +114,8 @@ class MemoRDD(WideRDD):
     def countByValue(self) -> dict[Any, int]:
         counts: dict[Any, int] = defaultdict(int)
         counts.update(self.map(_with_one).reduceByKey(operator.add).collect())
+        if not counts and not self._plain().getNumPartitions():
+            raise ValueError("Can not reduce() empty RDD")  # as PySpark, which adds up what partitions counted
         return counts
 
     def reduceByKeyLocally(self, func: Function) -> dict[Any, Any]:

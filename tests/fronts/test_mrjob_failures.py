@@ -15,6 +15,7 @@ from incoop.fronts.mrjob_code import CommandFailed
 from incoop.fronts.mrjob_load import JobFileFailed
 
 from ..cli.command import incoop as command
+from ..cli.command import incoop_here as command_here
 from ..end_to_end.places import Place
 from .mrjob_runs import EXAMPLES, Memoized, plain
 
@@ -121,11 +122,11 @@ def test_the_command_runs_reruns_and_refuses(tmp_path: Path) -> None:
     assert json.loads(again.stderr.splitlines()[-1])["map"]["executed"] == 0
     unknown = command("mrjob", "--store", "store", job, "--outptu-dir", "x", "text.txt", cwd=tmp_path)
     assert unknown.returncode == 2 and "did you mean --output-dir?" in unknown.stderr
-    misplaced = command("mrjob", job, "--store", "x", cwd=tmp_path)
+    misplaced = command_here("mrjob", job, "--store", "x", cwd=tmp_path)
     assert misplaced.returncode == 2
-    helped = command("mrjob", job, "--help", cwd=tmp_path)
+    helped = command_here("mrjob", job, "--help", cwd=tmp_path)
     assert helped.returncode == 0 and "input" in helped.stdout
-    absent = command("mrjob", "absent.py", cwd=tmp_path)
+    absent = command_here("mrjob", "absent.py", cwd=tmp_path)
     assert absent.returncode == 2 and "absent.py is not a file" in absent.stderr
 
 

@@ -53,7 +53,7 @@ ENDS: dict[str, Callable[[Any], Any]] = {
 LINES = st.lists(st.integers(0, 60), min_size=0, max_size=120)
 
 
-@settings(max_examples=6, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=4, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     steps=st.lists(st.tuples(st.sampled_from(sorted(STEPS)), st.integers(0, 5)), min_size=1, max_size=4),
     end=st.sampled_from(sorted(ENDS)),

@@ -234,6 +234,14 @@ def test_an_empty_input_gives_what_pyspark_gives(place: Place) -> None:
         assert lines.fold("zero", max) == "zero"
         with pytest.raises(ValueError, match="empty"):
             lines.reduce(max)
+        with pytest.raises(ValueError, match=r"Can not reduce\(\) empty RDD"):  # it has no partition
+            lines.map(lambda line: (line, 1)).countByKey()
+
+
+def test_counting_the_keys_of_no_record_gives_none(place: Place) -> None:
+    for read in (place.program().text_file, place.context.textFile):
+        nothing = read(str(place.file)).filter(lambda line: False)
+        assert nothing.map(lambda line: (line, 1)).countByKey() == nothing.countByValue() == {}
 
 
 @pytest.mark.parametrize("kind", ["folder", "glob", "list", "gz", "windows", "mark", "uri", "bytes"])

@@ -9,7 +9,7 @@ import sys
 import time
 from pathlib import Path
 
-from tests.cli.command import CALL, incoop
+from tests.cli.command import CALL, incoop, incoop_here
 from tests.fronts.test_streaming_failures import none_running, running
 
 
@@ -25,17 +25,17 @@ def test_a_job_runs_and_says_what_it_reused(tmp_path: Path) -> None:
     report = json.loads(done.stderr.splitlines()[-1])
     assert report["map"] == {"tasks": 1, "executed": 0} and report["reduce"]["executed"] == 0
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in.txt", "incoop-store", "one", "two"]
-    taken = incoop(*call, "-output", "one", cwd=tmp_path)
+    taken = incoop_here(*call, "-output", "one", cwd=tmp_path)
     assert taken.returncode == 1 and "one exists already" in taken.stderr
 
 
 def test_wrong_calls_end_with_2_and_failed_jobs_with_1(tmp_path: Path) -> None:
     wrong = incoop("streaming", "-imput", "x", cwd=tmp_path)
     assert wrong.returncode == 2 and "did you mean -input?" in wrong.stderr
-    missing = incoop("streaming", "-input", "x", "-output", "o", "-mapper", "no-such", cwd=tmp_path)
+    missing = incoop_here("streaming", "-input", "x", "-output", "o", "-mapper", "no-such", cwd=tmp_path)
     assert missing.returncode == 1 and "there is no program 'no-such'" in missing.stderr
     for words in (["-help"], ["-info"], ["--help"], []):
-        done = incoop("streaming", *words, cwd=tmp_path)
+        done = incoop_here("streaming", *words, cwd=tmp_path)
         assert done.returncode == 0 and "-numReduceTasks" in done.stdout and "Example" in done.stdout
 
 

@@ -1,9 +1,7 @@
-"""`incoop submit` as a user calls it: real processes, beside a real spark-submit."""
+"""How `incoop submit` treats a program: real processes. What programs give is compared in test_programs.py."""
 
 from __future__ import annotations
 
-import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -11,39 +9,6 @@ from pathlib import Path
 import pytest
 
 from tests.cli.command import incoop
-
-from .harness import PROGRAMS
-
-LINES = [f"word{number % 90} word{number % 7}" for number in range(3000)]
-
-
-@pytest.fixture
-def quiet(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
-    monkeypatch.delenv("PYTHONHASHSEED", raising=False)
-
-
-@pytest.mark.usefixtures("quiet")
-def test_a_program_prints_what_spark_submit_prints_and_maps_one_chunk_again(tmp_path: Path) -> None:
-    text, script = tmp_path / "text.txt", PROGRAMS / "word_count.py"
-    options = ["--master", "local[1]", "--conf", "spark.ui.enabled=false", "--store", tmp_path / "store"]
-    for line in ("", "word1 inserted"):
-        text.write_text("\n".join([*LINES[:1500], line, *LINES[1500:]]) + "\n")
-        ours = incoop("submit", *options, "--report", "json", script, text)
-        assert ours.returncode == 0, ours.stderr
-    theirs = subprocess.run(
-        [Path(sys.executable).with_name("spark-submit"), "--master", "local[1]", script, text],
-        capture_output=True,
-        text=True,
-        check=True,
-        env=os.environ | {"PYSPARK_PYTHON": sys.executable},
-    )
-    assert ours.stdout == theirs.stdout and "inserted: 1\n" in ours.stdout
-    report = json.loads(ours.stderr.splitlines()[-1])
-    assert report["job"] == "word_count.py" and report["notes"] == []
-    assert report["map"]["executed"] == 1 < report["map"]["tasks"]
-    assert report["keys"]["reduced"] <= 3
-
 
 SHOWS = """
 import sys
