@@ -13,11 +13,16 @@ CALL = "import sys; from incoop.cli.main import main; sys.argv[0] = 'incoop'; ma
 
 
 def incoop(
-    *words: object, cwd: Path | None = None, env: Mapping[str, str] | None = None
+    *words: object, cwd: Path | None = None, env: Mapping[str, str] | None = None, timeout: float = 240
 ) -> subprocess.CompletedProcess[str]:
     """What `incoop WORDS…` prints and returns."""
     return subprocess.run(
-        [sys.executable, "-c", CALL, *map(str, words)], cwd=cwd, env=env, capture_output=True, text=True, timeout=240
+        [sys.executable, "-c", CALL, *map(str, words)],
+        cwd=cwd,
+        env=env,
+        capture_output=True,
+        text=True,
+        timeout=timeout,
     )
 
 

@@ -13,12 +13,16 @@ import mrjob.examples
 from mrjob.fs.local import LocalFilesystem
 from pytest import MonkeyPatch
 
+import inchdfs
 from incoop.fronts.mrjob import IncoopRunner, made_job, run_job
 from incoop.fronts.mrjob_load import loaded_job
 from incoop.fronts.mrjob_report import total
 
 if TYPE_CHECKING:
     from incoop import RunReport, Session
+
+#: For jobs that run commands: each of their chunks costs several processes.
+FEW_CHUNKS = inchdfs.ChunkSettings(average=1024)
 
 EXAMPLES = Path(mrjob.examples.__file__).parent
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from ..end_to_end.places import Place
-from .mrjob_runs import EXAMPLES, Memoized, plain
+from .mrjob_runs import EXAMPLES, FEW_CHUNKS, Memoized, plain
 
 TEXT = "the quick brown fox jumps over a lazy dog and umbrellas unfold under unusual suns don't it's Zürich"
 
@@ -37,6 +37,8 @@ def some_text(lines: int, seed: int = 1) -> list[str]:
 @pytest.mark.parametrize("name", ONE_INPUT)
 def test_an_example_gives_what_mrjob_gives_before_and_after_a_change(name: str, place: Place) -> None:
     runner, arguments = ONE_INPUT[name]
+    if runner == "local":
+        place.chunks = FEW_CHUNKS
     job, run = EXAMPLES / f"{name}.py", Memoized(place.session)
     files = {"one.txt": some_text(150), "two.txt": some_text(60, seed=2)}
     for change in (None, "a line more, with a fox and a dog"):
@@ -75,9 +77,9 @@ def test_the_text_classifier_reads_whole_files_by_name(place: Place) -> None:
     documents = sorted((EXAMPLES / "docs-to-classify").glob("*.txt"))
     assert len(documents) > 5
     copies: list[Path] = []
-    for document in documents[:6]:
+    for document in documents[:4]:
         copies.append(place.input / document.name)
-        copies[-1].write_text(document.read_text(errors="replace")[:1500])
+        copies[-1].write_text(document.read_text(errors="replace")[:600])
     arguments = ["--min-df", 1, "--stop-words", "a,the"]
     for edit in ("", "another sentence about tests"):
         copies[2].write_text(copies[2].read_text() + edit)

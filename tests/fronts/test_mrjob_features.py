@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from ..end_to_end.places import Place
-from .mrjob_runs import Memoized, plain
+from .mrjob_runs import FEW_CHUNKS, Memoized, plain
 from .test_mrjob_examples import some_text
 
 JOBS = Path(__file__).parent / "mrjob_jobs"
@@ -41,9 +41,10 @@ def beside(place: Place, *names: str) -> Path:
         pytest.param("commands", "local", id="commands and filters"),
     ],
 )
-def test_a_job_gives_what_mrjob_gives_before_and_after_a_change(
-    name: str, runner: str, place: Place, run: Memoized
-) -> None:
+def test_a_job_gives_what_mrjob_gives_before_and_after_a_change(name: str, runner: str, place: Place) -> None:
+    if runner == "local":
+        place.chunks = FEW_CHUNKS
+    run = Memoized(place.session)
     job, path = JOBS / f"{name}.py", place.input / "input.txt"
     lines = some_text(120)
     for edit in (None, "an umbrella\tis new |here|"):

@@ -21,6 +21,9 @@ import pytest
 
 from tests.cli.command import incoop
 
+#: Seconds: all programs run within the first test.
+pytestmark = pytest.mark.timeout(900)
+
 PROGRAMS = Path(__file__).with_name("programs")
 
 #: For both; most programs have so little to do that partitions cost more than records.
@@ -153,7 +156,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Runs:
         theirs = subprocess.Popen(submit, stdout=said, stderr=errors, env=env)
     try:
         _memoized_runs(folder, env, found)
-        assert theirs.wait(timeout=240) == 0, (folder / "errors").read_text()
+        assert theirs.wait(timeout=400) == 0, (folder / "errors").read_text()
     finally:
         theirs.kill()
         theirs.wait()
@@ -168,7 +171,9 @@ def _memoized_runs(folder: Path, env: dict[str, str], found: Runs) -> None:
     for version in range(2):
         found.sizes.append(_write_inputs(folder / "input", version))
         plan.write_text(json.dumps(_calls(folder / "input", folder / f"out{version}")))
-        ours = incoop("submit", *SETTINGS, "--store", folder / "store", "--report", "json", script, plan, env=env)
+        ours = incoop(
+            "submit", *SETTINGS, "--store", folder / "store", "--report", "json", script, plan, env=env, timeout=400
+        )
         assert ours.returncode == 0, ours.stderr
         assert ours.stdout == "".join(f"ran {name}.py\n" for name in ALL)
         found.memoized.append(_outputs(folder / f"out{version}"))
