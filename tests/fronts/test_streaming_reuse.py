@@ -5,8 +5,13 @@ from __future__ import annotations
 import zipfile
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from incoop.errors import BadCall, IncoopError
+from incoop.fronts.streaming_combine import Combine, CombineChunk
+from incoop.fronts.streaming_partition import Partitioner
+from incoop.fronts.streaming_records import KeyRule, Order
 from tests.fronts.streams import Streams, some_lines
 
 COUNTING = 'awk \'{ print; print "reporter:counter:lines,seen,1" > "/dev/stderr" }\''
@@ -22,6 +27,46 @@ def test_counters_are_replayed_for_reused_tasks(streams: Streams) -> None:
     assert again.counters == first.counters and (again.map.executed, again.reduce.executed) == (0, 0)
     streams.write([*lines, "one more"])
     assert streams.run(*call)[1].counters == {"lines: seen": 301, "r: n": 301}
+
+
+SUMS = Combine("aggregate", Order(KeyRule()), b"\t", KeyRule())
+PRINTED = st.lists(st.tuples(st.integers(0, 40), st.integers(1, 3)), max_size=80).map(
+    lambda drawn: b"".join(b"LongValueSum:k%d\t%d\n" % each for each in drawn)
+)
+
+
+@given(PRINTED, PRINTED, PRINTED, st.integers(1, 3))
+def test_a_chunk_made_from_an_old_one_is_the_chunk_made_from_nothing(
+    before: bytes, between: bytes, after: bytes, reducers: int
+) -> None:
+    combine = CombineChunk(SUMS, Partitioner(reducers))
+
+    def kept(printed: bytes) -> dict[int, list[bytes]]:
+        return {number: [bucket] for number, bucket in combine(printed, tuple)}
+
+    old, new = kept(before + after), before + between + after
+    assert dict(combine(new, lambda: [old])) == dict(combine(new, tuple))
+    assert dict(combine(new, lambda: [kept(between), kept(new), old])) == dict(combine(new, tuple))
+
+
+def test_a_combiner_reads_of_a_changed_chunk_what_changed(streams: Streams) -> None:
+    lines = some_lines(600)
+    streams.write(lines)
+    seen = streams.folder / "seen"
+    script = f'{{ n[$1] += $2 }} END {{ for (k in n) print k "\\t" n[k]; print NR >> "{seen}" }}'
+    total = streams.program("total.awk", script)
+    words = "awk '{ for (i = 1; i <= NF; i++) print $i \"\\t1\" }'"
+    call = ["-files", str(total), "-mapper", words, "-combiner", "awk -f total.awk", "-reducer", "sort"]
+    first = streams.run(*call)[1]
+    counts = list(map(int, seen.read_text().split()))
+    assert first.map.executed == first.map.tasks <= len(counts) and max(counts) > 100
+    seen.unlink()
+    lines.insert(300, "word1 quite")
+    streams.write(lines)
+    assert b"quite\t1\n" in streams.run(*call)[0]
+    # In the chunk all lines of the two words; above it what the children hold of them.
+    chunk, *above = map(int, seen.read_text().split())
+    assert 2 <= chunk < max(counts) / 2 and max(above, default=0) < 20
 
 
 def test_another_reducer_maps_nothing_again(streams: Streams) -> None:
