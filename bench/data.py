@@ -1,33 +1,73 @@
-"""Deterministic data for benchmarks, and the ways in which inputs change."""
+"""Deterministic data for benchmarks: text, points, logs. How inputs change is in bench/changes.py."""
 
 from __future__ import annotations
 
+import datetime
 import functools
-import random
+import itertools
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
-from inchdfs import ChunkSettings, Splitter
+from bench.changes import append, change_every, insert_record, replace_chunks, replace_region
+
+__all__ = [
+    "DIMENSIONS",
+    "append",
+    "change_every",
+    "insert_record",
+    "replace_chunks",
+    "replace_region",
+    "write_labelled_points",
+    "write_log",
+    "write_points",
+    "write_text",
+]
 
 #: Distinct words; the exponent gives a 1 MiB chunk about 20,000 of them, as English books have.
 _VOCABULARY = 500_000
 _EXPONENT = 1.15
 _WORDS_IN_A_LINE = 12
 
+#: Points lie in a unit cube of as many dimensions as in the Incoop paper.
+DIMENSIONS = 50
+_DECIMALS = 6
+_POINTS_AT_ONCE = 10_000
 
-def _vocabulary(rng: np.random.Generator) -> np.ndarray:
-    letters = np.array(list("etaoinshrdlucmfwypvbgkjqxz"))
+_CLIENTS = 20_000
+_PAGES = 5_000
+_LINES_AT_ONCE = 50_000
+_STATUSES = ("200", "200", "200", "200", "200", "200", "304", "304", "404", "500")
+_AGENTS = (
+    "Mozilla/5.0 (X11; Linux x86_64; rv:27.0) Gecko/20100101 Firefox/27.0",
+    "Mozilla/5.0 (Windows NT 6.1; WOW64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/32.0.1700.107 Safari/537.36",
+    "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)",
+    "curl/7.29.0",
+)
+
+
+@functools.cache
+def _vocabulary() -> npt.NDArray[np.object_]:
+    rng = np.random.default_rng(7)
     lengths = rng.integers(2, 9, _VOCABULARY)
-    return np.array(["".join(rng.choice(letters, length)) + format(n, "x") for n, length in enumerate(lengths)], object)
+    letters = np.array(list("etaoinshrdlucmfwypvbgkjqxz"))
+    drawn = "".join(letters[rng.integers(0, len(letters), lengths.sum())])
+    bounds = itertools.pairwise([0, *np.cumsum(lengths).tolist()])
+    return np.array([drawn[start:end] + format(n, "x") for n, (start, end) in enumerate(bounds)], object)
+
+
+def _cumulative(count: int, exponent: float) -> npt.NDArray[np.float64]:
+    """For drawing from a Zipf distribution over `count` things."""
+    weights = np.arange(1, count + 1, dtype=np.float64) ** -exponent
+    return np.cumsum(weights) / weights.sum()
 
 
 def write_text(path: Path, size: int, seed: int = 2011) -> None:
     """A text of at least `size` bytes, whose words are as unevenly distributed as in real text."""
     rng = np.random.default_rng(seed)
-    words = _vocabulary(np.random.default_rng(7))
-    weights = np.arange(1, _VOCABULARY + 1, dtype=np.float64) ** -_EXPONENT
-    cumulative = np.cumsum(weights) / weights.sum()
+    words = _vocabulary()
+    cumulative = _cumulative(_VOCABULARY, _EXPONENT)
     written = 0
     with path.open("w") as file:
         while written < size:
@@ -35,57 +75,58 @@ def write_text(path: Path, size: int, seed: int = 2011) -> None:
             written += file.write("".join(" ".join(line) + "\n" for line in picked.reshape(-1, _WORDS_IN_A_LINE)))
 
 
-def _line(rng: random.Random) -> bytes:
-    return " ".join(f"word{rng.randrange(1000)}" for _ in range(_WORDS_IN_A_LINE)).encode() + b"\n"
+def _points(rng: np.random.Generator, count: int) -> npt.NDArray[np.uint8]:
+    """Rows of text: points drawn uniformly from the unit cube, as `0.123456 0.654321 …` with a newline."""
+    left = rng.integers(0, 10**_DECIMALS, (count, DIMENSIONS))
+    text = np.empty((count, DIMENSIONS, _DECIMALS + 3), np.uint8)
+    text[..., 0], text[..., 1] = ord("0"), ord(".")
+    for place in range(_DECIMALS + 1, 1, -1):
+        left, digit = np.divmod(left, 10)
+        text[..., place] = digit + ord("0")
+    text[..., -1] = ord(" ")
+    text[:, -1, -1] = ord("\n")
+    return text.reshape(count, -1)
 
 
-def insert_record(content: bytes, seed: int) -> bytes:
-    """One record inserted in the middle."""
-    at = content.index(b"\n", len(content) // 2) + 1
-    return content[:at] + _line(random.Random(seed)) + content[at:]
+def write_points(path: Path, size: int, seed: int = 2011) -> None:
+    """At least `size` bytes of points, one a line."""
+    rng = np.random.default_rng(seed)
+    with path.open("wb") as file:
+        while file.tell() < size:
+            file.write(_points(rng, _POINTS_AT_ONCE).tobytes())
 
 
-def replace_region(content: bytes, share: float, fresh: bytes) -> bytes:
-    """One region of `share` of the content replaced by as much of `fresh`."""
-    start = content.index(b"\n", len(content) // 3) + 1
-    end = content.index(b"\n", start + int(len(content) * share)) + 1
-    return content[:start] + fresh[: fresh.index(b"\n", end - start - 1) + 1] + content[end:]
+def write_labelled_points(path: Path, size: int, seed: int = 2011) -> None:
+    """At least `size` bytes of points, each behind a label from 0 to 9: the first digit of its first coordinate."""
+    rng = np.random.default_rng(seed)
+    with path.open("wb") as file:
+        while file.tell() < size:
+            points = _points(rng, _POINTS_AT_ONCE)
+            space = np.full((len(points), 1), ord(" "), np.uint8)
+            file.write(np.hstack([points[:, 2:3], space, points]).tobytes())
 
 
-def replace_chunks(content: bytes, share: float, fresh: bytes, seed: int) -> bytes:
-    """`share` of the chunks, chosen at random, replaced by as much of `fresh`: the change of the Incoop paper."""
-    rng = random.Random(seed)
-    bounds = _boundaries(content)
-    chosen = sorted(rng.sample(range(len(bounds) - 1), max(1, round((len(bounds) - 1) * share))))
-    pieces, position = [], 0
-    for start, end in ((bounds[number], bounds[number + 1]) for number in chosen):
-        at = fresh.index(b"\n", rng.randrange(len(fresh) - 2 * (end - start))) + 1
-        pieces += [content[position:start], fresh[at : fresh.index(b"\n", at + end - start - 1) + 1]]
-        position = end
-    return b"".join([*pieces, content[position:]])
-
-
-@functools.lru_cache(maxsize=1)
-def _boundaries(content: bytes) -> list[int]:
-    """Where the chunks of a content begin, and its end."""
-    chunks = Splitter(ChunkSettings.for_input(len(content))).split_bytes(content)
-    return [0, *(chunk.end for chunk in chunks)]
-
-
-def append(content: bytes, share: float, fresh: bytes) -> bytes:
-    """`share` of the content added at its end."""
-    return content + fresh[: fresh.index(b"\n", int(len(content) * share)) + 1]
-
-
-def change_every(content: bytes, width: int, seed: int) -> bytes:
-    """One record changed in every `width` bytes."""
-    rng = random.Random(seed)
-    pieces, position = [], 0
-    for at in range(width // 2, len(content), width):
-        start = content.find(b"\n", at) + 1
-        end = content.find(b"\n", start) + 1
-        if start <= position or end <= start:
-            continue
-        pieces += [content[position:start], _line(rng)]
-        position = end
-    return b"".join([*pieces, content[position:]])
+def write_log(path: Path, size: int, seed: int = 2011) -> None:
+    """At least `size` bytes of a web server's log in Apache's combined format; a later seed is a later log."""
+    rng = np.random.default_rng(seed)
+    clients = [f"{n % 223 + 1}.{n // 7 % 256}.{n * 31 % 256}.{n * 17 % 256}" for n in range(_CLIENTS)]
+    pages = [f"/{('blog', 'files', 'images', 'projects')[n % 4]}/{n:04x}.html" for n in range(_PAGES)]
+    now = datetime.datetime(2015, 5, 17, tzinfo=datetime.UTC) + datetime.timedelta(days=seed - 2011)
+    by_client, by_page = _cumulative(_CLIENTS, 1.0), _cumulative(_PAGES, 1.1)
+    written = 0
+    with path.open("w") as file:
+        while written < size:
+            picked = zip(
+                np.searchsorted(by_client, rng.random(_LINES_AT_ONCE)).clip(0, _CLIENTS - 1).tolist(),
+                np.searchsorted(by_page, rng.random(_LINES_AT_ONCE)).clip(0, _PAGES - 1).tolist(),
+                rng.integers(0, len(_STATUSES), _LINES_AT_ONCE).tolist(),
+                rng.integers(200, 200_000, _LINES_AT_ONCE).tolist(),
+                strict=True,
+            )
+            for client, page, status, sent in picked:
+                now += datetime.timedelta(seconds=sent % 3)
+                written += file.write(
+                    f"{clients[client]} - - [{now:%d/%b/%Y:%H:%M:%S} +0000] "
+                    f'"GET {pages[page]} HTTP/1.1" {_STATUSES[status]} {sent} '
+                    f'"http://example.org{pages[page - 1]}" "{_AGENTS[client % len(_AGENTS)]}"\n'
+                )

@@ -1,0 +1,1 @@
+"""The Incoop paper's evaluation on this code: `python -m bench paper`."""

@@ -1,0 +1,72 @@
+"""How much data each size of the evaluation runs on, and how often."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+M = 1 << 20
+
+#: Percent of the chunks that are replaced.
+SWEEP = (0, 1, 5, 10, 15, 20, 25)
+APPENDS = (5, 10, 15, 20, 25)
+
+
+@dataclass(frozen=True)
+class Size:
+    """One size of the evaluation."""
+
+    name: str
+    #: Bytes of input, by application.
+    input_bytes: dict[str, int]
+    rounds: int
+    sweep: tuple[int, ...]
+    appends: tuple[int, ...]
+    #: Input of figure 7, as parts of the co-occurrence matrix's input.
+    parts: tuple[float, ...]
+    #: Input of the comparison with other tools, as a part of each application's.
+    others: float
+    #: Bytes that table 2 puts into Inc-HDFS.
+    chunking: int
+
+
+SIZES = {
+    # A smoke test: every experiment and application, too small for its figures to mean anything.
+    "small": Size(
+        "small",
+        dict.fromkeys(("words", "cooccurrence", "bigrams", "kmeans", "knn", "clicks"), M // 2),
+        rounds=1,
+        sweep=(0, 5),
+        appends=(5,),
+        parts=(0.5, 1),
+        others=0.5,
+        chunking=4 * M,
+    ),
+    "medium": Size(
+        "medium",
+        {"words": 64 * M, "cooccurrence": 8 * M, "bigrams": 20 * M, "kmeans": 64 * M, "knn": 32 * M, "clicks": 96 * M},
+        rounds=3,
+        sweep=(0, 1, 5, 25),
+        appends=(5, 25),
+        parts=(0.25, 0.5, 1),
+        others=0.5,
+        chunking=256 * M,
+    ),
+    # Plain PySpark takes about 15 to 30 s a run on two cores, so that the 0.3 s of any update do not hide ratios.
+    "large": Size(
+        "large",
+        {
+            "words": 200 * M,
+            "cooccurrence": 24 * M,
+            "bigrams": 64 * M,
+            "kmeans": 256 * M,
+            "knn": 128 * M,
+            "clicks": 384 * M,
+        },
+        rounds=3,
+        sweep=SWEEP,
+        appends=APPENDS,
+        parts=(0.125, 0.25, 0.5, 1),
+        others=0.25,
+        chunking=1024 * M,
+    ),
+}

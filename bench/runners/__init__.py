@@ -1,0 +1,1 @@
+"""The same applications on incoop and on what people use instead."""
