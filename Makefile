@@ -2,11 +2,14 @@
 # make test   set everything up and run all tests
 # make check  what CI runs: tests, doc examples, ruff, mypy --strict
 # make bench  the benchmarks, minutes each (see bench/)
+# make evaluation [SIZE=large]     the Incoop paper's evaluation: docs/evaluation.md
+# make bench-kernels               the small, hot functions
+# make bench-compare BASE=HEAD~3   the same on two commits
 
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: setup demo test check doctest lint bench clean
+.PHONY: setup demo test check doctest lint bench bench-kernels bench-compare evaluation clean
 
 setup: $(VENV)/ready
 
@@ -39,6 +42,18 @@ bench: setup
 	$(BIN)/python -m bench.bench_placement
 	$(BIN)/python -m bench.bench_scheduler
 	$(BIN)/python -m bench.bench_straggler
+
+bench-kernels: setup
+	$(BIN)/python -m pytest bench/kernels -o python_files='bench_*.py' -o addopts= -q --benchmark-columns=median,min,max,rounds
+
+BASE ?= HEAD~1
+bench-compare: setup
+	$(BIN)/python -m bench.compare $(BASE)
+
+SIZE ?= large
+evaluation: setup
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
+	$(BIN)/python -m bench paper --size $(SIZE) --resume
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
