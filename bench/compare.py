@@ -16,6 +16,13 @@ from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 
+#: pytest without the finder of an editable installation, which would give this repository's modules to a commit that
+#: has none of that name.
+_PYTEST = (
+    "import sys; sys.meta_path[:] = [each for each in sys.meta_path if 'Editable' not in repr(each)]; "
+    "import pytest; sys.exit(pytest.main(sys.argv[1:]))"
+)
+
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -58,7 +65,7 @@ def _run(folder: Path, code: Path, results: Path, only: str) -> int:
     print(f"kernels on {code} ...", file=sys.stderr)
     settings = ["-o", "python_files=bench_*.py", "-o", "addopts=", "-p", "no:cacheprovider", "-q", "--no-header"]
     chosen = ["-k", only] if only else []
-    command = [sys.executable, "-m", "pytest", *settings, *chosen, "--continue-on-collection-errors"]
+    command = [sys.executable, "-c", _PYTEST, *settings, *chosen, "--continue-on-collection-errors"]
     command += ["--rootdir", str(folder), "--tb=line", "--benchmark-quiet", f"--benchmark-json={results}"]
     # PYTHONPATH comes before the packages that are installed, which are those of this repository.
     surroundings = {**os.environ, "PYTHONPATH": str(code), "PYTHONDONTWRITEBYTECODE": "1"}

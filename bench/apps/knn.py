@@ -19,7 +19,7 @@ from bench.apps.app import App
 #: Neighbours that vote.
 NEIGHBOURS = 10
 
-QUERIES = np.random.default_rng(10).random((50, data.DIMENSIONS))
+QUERIES = np.random.default_rng(10).random((20, data.DIMENSIONS))
 
 Neighbour = tuple[float, int]
 

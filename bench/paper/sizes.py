@@ -43,7 +43,7 @@ SIZES = {
     ),
     "medium": Size(
         "medium",
-        {"words": 64 * M, "cooccurrence": 8 * M, "bigrams": 16 * M, "kmeans": 96 * M, "knn": 32 * M, "clicks": 128 * M},
+        {"words": 64 * M, "cooccurrence": 8 * M, "bigrams": 16 * M, "kmeans": 96 * M, "knn": 64 * M, "clicks": 128 * M},
         rounds=3,
         sweep=(0, 1, 5, 25),
         appends=(5, 25),
@@ -59,7 +59,7 @@ SIZES = {
             "cooccurrence": 20 * M,
             "bigrams": 40 * M,
             "kmeans": 320 * M,
-            "knn": 112 * M,
+            "knn": 224 * M,
             "clicks": 448 * M,
         },
         rounds=3,
