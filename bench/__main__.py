@@ -11,6 +11,7 @@ import click
 
 from bench.apps import APPS
 from bench.paper.experiments import EXPERIMENTS
+from bench.paper.laboratory import TooLittleText, WrongAnswer
 from bench.paper.results import BadResults, Results, load
 from bench.paper.sizes import SIZES
 
@@ -58,6 +59,11 @@ Examples:
 @click.option(
     "--work", type=click.Path(path_type=Path, file_okay=False, exists=True), help="Where to work; /tmp or so."
 )
+@click.option(
+    "--text",
+    type=click.Path(path_type=Path, dir_okay=False, exists=True),
+    help="A text of your own for the text applications, in place of a generated one.",
+)
 @_OUTPUT
 def paper(
     size: str,
@@ -67,6 +73,7 @@ def paper(
     resume: bool,
     replace: bool,
     work: Path | None,
+    text: Path | None,
     output: Path,
 ) -> None:
     """Run the paper's experiments; write results.json, results.csv, plots and the page.
@@ -87,7 +94,11 @@ def paper(
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         if plan:
-            run(plan, SIZES[size], rounds or SIZES[size].rounds, output, results, _say, work)
+            run(plan, SIZES[size], rounds or SIZES[size].rounds, output, results, _say, work, text)
+    except TooLittleText as too_little:
+        raise click.UsageError(str(too_little)) from too_little
+    except WrongAnswer as wrong:
+        raise click.ClickException(f"{wrong} What was measured before is kept in {output}.") from wrong
     except KeyboardInterrupt:
         stopped = True
         click.echo(f"stopped; {output} holds {len(results.entries)} entries. --resume measures the rest.", err=True)

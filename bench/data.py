@@ -17,6 +17,7 @@ __all__ = [
     "append",
     "change_every",
     "insert_record",
+    "real_text",
     "replace_chunks",
     "replace_region",
     "write_labelled_points",
@@ -73,6 +74,12 @@ def write_text(path: Path, size: int, seed: int = 2011) -> None:
         while written < size:
             picked = words[np.searchsorted(cumulative, rng.random(_WORDS_IN_A_LINE * 50_000)).clip(0, _VOCABULARY - 1)]
             written += file.write("".join(" ".join(line) + "\n" for line in picked.reshape(-1, _WORDS_IN_A_LINE)))
+
+
+def real_text(path: Path) -> bytes:
+    """A text of one's own, its words separated by single spaces, so that all tools agree on what a word is."""
+    lines = path.read_text(errors="replace").split("\n")
+    return "".join(" ".join(words) + "\n" for line in lines if (words := line.split())).encode()
 
 
 def _points(rng: np.random.Generator, count: int) -> npt.NDArray[np.uint8]:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import os
 import shutil
-import time
-from collections.abc import Callable
 
 import inchdfs
-from bench.bench_chunk import copy, write_input
+from bench.bench_chunk import copy, timed, write_input
 from bench.paper.laboratory import Laboratory
 from bench.paper.results import Sample
 from inchdfs import ChunkSettings, DatasetStore
@@ -20,7 +18,7 @@ M = 1 << 20
 SKIPS = (320, 640, 960)
 
 
-def measure(lab: Laboratory, _: object = None) -> tuple[list[Sample], list[str]]:
+def measure(lab: Laboratory, _app: object = None) -> tuple[list[Sample], list[str]]:
     """A copy and a put for each skip offset, by turns, both to disk."""
     source = lab.folder / "table2"
     write_input(source, lab.size.chunking)
@@ -30,13 +28,15 @@ def measure(lab: Laboratory, _: object = None) -> tuple[list[Sample], list[str]]
         for round_ in range(lab.rounds):
             lab.say(f"chunking: {size / 1e6:.0f} MB, round {round_ + 1} of {lab.rounds}")
             target, store = lab.folder / "copied", lab.folder / "put"
-            seconds = _timed(lambda target=target: copy(source, target))
+            os.sync()  # what the turn before left must not be written in this one
+            seconds, _ = timed(lambda target=target: copy(source, target))
             samples.append(Sample("copy", round_, seconds, input_bytes=size))
             target.unlink()
             for skip in SKIPS:
                 settings = ChunkSettings(average=M, minimum=skip << 10, maximum=2 * M)
                 datasets = DatasetStore(store)
-                seconds = _timed(
+                os.sync()
+                seconds, _ = timed(
                     lambda datasets=datasets, settings=settings: inchdfs.put(
                         datasets, inchdfs.expand(source), "input", settings=settings
                     )
@@ -48,10 +48,3 @@ def measure(lab: Laboratory, _: object = None) -> tuple[list[Sample], list[str]]
     finally:
         source.unlink()
     return samples, []
-
-
-def _timed(action: Callable[[], object]) -> float:
-    os.sync()  # what the turn before left must not be written in this one
-    started = time.perf_counter()
-    action()
-    return time.perf_counter() - started

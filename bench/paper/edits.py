@@ -27,7 +27,7 @@ EDITS: dict[str, Callable[[Input, int], bytes]] = {
 
 def measure(lab: Laboratory, app: App) -> tuple[list[Sample], list[str]]:
     """Each round: plain PySpark, then every edit, each from the unchanged input's state."""
-    given = lab.input(app)
+    given = lab.input(app, lab.size.side)
     samples: list[Sample] = []
     for round_ in range(lab.rounds):
         given.write(given.base)

@@ -27,12 +27,12 @@ class Experiment:
 EXPERIMENTS = {
     each.name: each
     for each in (
-        Experiment("chunking", "table 2", ("files",), chunking.measure, 0.2),
         Experiment("speedup", "figures 5, 6 and 10", PAPER_APPS, speedup.measure, 1.0),
         Experiment("input-size", "figure 7", ("cooccurrence",), input_size.measure, 0.7),
-        Experiment("granularity", "figure 8", ("cooccurrence", "knn"), granularity.measure, 0.7),
+        Experiment("granularity", "figure 8", ("cooccurrence", "knn"), granularity.measure, 0.5),
         Experiment("logs", "figure 11", ("clicks",), logs.measure, 0.7),
-        Experiment("edits", "other changes", ("words",), edits.measure, 0.7),
-        Experiment("tools", "other tools", ("words", "cooccurrence", "bigrams"), tools.measure, 0.4),
+        Experiment("edits", "other changes", ("words",), edits.measure, 0.4),
+        Experiment("chunking", "table 2", ("files",), chunking.measure, 0.2),
+        Experiment("tools", "other tools", ("words", "cooccurrence", "bigrams"), tools.measure, 0.3),
     )
 }

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import incoop
 from bench.apps.app import App, same
@@ -26,8 +26,20 @@ if TYPE_CHECKING:
 #: Seeds of the input, and of content that takes the place of some of it.
 SEED, FRESH_SEED = 2011, 2012
 
+#: Of incoop's report, what a sample keeps.
+_REPORTED = ("seconds", "map", "keys")
+
 #: A file written so shortly before it was indexed is verified once more; after that its time stamp is trusted.
 _SETTLES = 2.1
+
+
+class TooLittleText(Exception):
+    """A text of the user's own that is shorter than what an experiment changes and what it puts in its place."""
+
+    def __init__(self, found: int, needed: int) -> None:
+        super().__init__(
+            f"the text holds {found} bytes, but {needed} are needed: choose a smaller size or a longer text."
+        )
 
 
 class WrongAnswer(Exception):
@@ -53,16 +65,28 @@ class Input:
 class Laboratory:
     """Holds what the experiments of one run share."""
 
-    def __init__(self, size: Size, folder: Path, rounds: int, spark: SparkSession, say: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        size: Size,
+        folder: Path,
+        rounds: int,
+        spark: SparkSession,
+        say: Callable[[str], None],
+        text: bytes | None = None,
+    ) -> None:
         self.size, self.folder, self.rounds, self.spark, self.say = size, folder, rounds, spark, say
+        #: In place of generated text.
+        self.text = text
         self.plain = PlainRdd(spark)
         self._contents: dict[tuple[object, int, int], bytes] = {}
 
     def input(self, app: App, part: float = 1.0) -> Input:
         """The application's input file, as it is at first."""
         size = int(self.size.input_bytes[app.name] * part)
-        base = self._content(app, size, SEED)
-        fresh = self._content(app, max(size * 3 // 10, 1 << 20), FRESH_SEED)
+        if self.text is not None and app.kind == "text":
+            base, fresh = own_parts(self.text, size)
+        else:
+            base, fresh = self._content(app, size, SEED), self._content(app, _fresh_size(size), FRESH_SEED)
         made = Input(self.folder / "input.txt", base, fresh)
         made.write(base)
         return made
@@ -104,11 +128,24 @@ class Laboratory:
                     raise WrongAnswer(f"{app.name}, {what}: an update differs from a run from scratch.")
 
 
+def _fresh_size(size: int) -> int:
+    """Enough to append a quarter, and to choose from for chunks that are replaced."""
+    return max(size * 3 // 10, 1 << 20)
+
+
+def own_parts(text: bytes, size: int) -> tuple[bytes, bytes]:
+    """Of a text of the user's own, the beginning as input, and some of the end as fresh content."""
+    fresh_size = _fresh_size(size)
+    if len(text) < size + fresh_size:
+        raise TooLittleText(len(text), size + fresh_size)
+    return text[: text.index(b"\n", size - 1) + 1], text[text.index(b"\n", len(text) - fresh_size) + 1 :]
+
+
 def sampled(
     case: str, round_: int, measured: Measured, change: float | None = None, *, given: int, stored: int | None = None
 ) -> Sample:
     """A measured run as a sample; `given` is the size of its input."""
-    report = {name: measured.report[name] for name in ("seconds", "map", "keys") if name in measured.report}
+    report: dict[str, Any] = {name: measured.report[name] for name in _REPORTED if name in measured.report}
     return Sample(case, round_, measured.seconds, measured.work, change, given, stored, report)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -81,6 +82,7 @@ def _speedups(results: Results, path: Path, measure: str, title: str) -> Path | 
             ]
             _line(axes, points, APPS[entry.app].title, number)
         axes.axhline(1, color="black", linewidth=0.8, linestyle=":")
+        axes.set_xticks(summary.changes_of(entries[0]))
         _log(axes)
         axes.set_xlabel("chunks replaced, %")
         axes.set_ylabel(f"{measure.replace('seconds', 'time')} of plain PySpark / of the update")
@@ -137,6 +139,7 @@ def _granularity(results: Results, folder: Path) -> Path | None:
                 changes = summary.changes_of(entry, case)
                 points = [(change, figure) for change in changes if (figure := summary.seconds(entry, case, change))]
                 _line(axes, points, variant, number, color=(_PLAIN, _UPDATE)[number])
+                axes.set_xticks(changes)
             axes.set_title(APPS[entry.app].title, fontsize=10)
             axes.set_xlabel("chunks replaced, %")
             axes.set_ylabel("seconds of an update")
@@ -151,7 +154,7 @@ def _overhead(results: Results, folder: Path) -> Path | None:
     if not entries:
         return None
     path = folder / "figure10-overhead.png"
-    names = [APPS[entry.app].title.replace(" ", "\n", 1) for entry in entries]
+    names = [textwrap.fill(APPS[entry.app].title, 13, break_on_hyphens=False) for entry in entries]
     with _axes(path, _title(results, "First run: time over plain PySpark's, and space"), 2) as (left, right):
         ratios = [summary.ratio(entry, "first", "plain") for entry in entries]
         _bars(left, names, [100 * (figure.median - 1) if figure else 0.0 for figure in ratios], "{:+.0f} %".format)
@@ -186,6 +189,7 @@ def _logs(results: Results, folder: Path) -> Path | None:
             if (figure := summary.ratio(entry, "plain", "update", change=change, over_change=change))
         ]
         _line(axes, points, "incoop, against plain PySpark", 0, color=_UPDATE)
+        axes.set_xticks(summary.changes_of(entry))
         axes.plot([5, 25], [4, 2.5], color=_PLAIN, marker="s", linestyle="--", label="paper, against Hadoop")
         axes.set_xlabel("appended, % of the log")
         axes.set_ylabel("time of plain PySpark / of the update")

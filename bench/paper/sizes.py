@@ -23,7 +23,9 @@ class Size:
     appends: tuple[int, ...]
     #: Input of figure 7, as parts of the co-occurrence matrix's input.
     parts: tuple[float, ...]
-    #: Input of the comparison with other tools, as a part of each application's.
+    #: Input of the comparisons of granularity and of other edits, as a part of each application's.
+    side: float
+    #: The same for the comparison with other tools.
     others: float
     #: Bytes that table 2 puts into Inc-HDFS.
     chunking: int
@@ -38,6 +40,7 @@ SIZES = {
         sweep=(0, 5),
         appends=(5,),
         parts=(0.5, 1),
+        side=1,
         others=0.5,
         chunking=4 * M,
     ),
@@ -48,24 +51,26 @@ SIZES = {
         sweep=(0, 1, 5, 25),
         appends=(5, 25),
         parts=(0.25, 0.5, 1),
+        side=0.5,
         others=0.5,
         chunking=256 * M,
     ),
-    # Plain PySpark takes about 15 to 30 s a run on two cores, so that the 0.3 s of any update do not hide ratios.
+    # Plain PySpark takes about 15 s a run on two cores, so that the 0.3 s of any update do not hide ratios.
     "large": Size(
         "large",
         {
-            "words": 200 * M,
+            "words": 180 * M,
             "cooccurrence": 20 * M,
             "bigrams": 40 * M,
             "kmeans": 320 * M,
             "knn": 224 * M,
-            "clicks": 448 * M,
+            "clicks": 320 * M,
         },
         rounds=3,
         sweep=SWEEP,
         appends=APPENDS,
         parts=(0.125, 0.25, 0.5, 1),
+        side=0.5,
         others=0.25,
         chunking=1024 * M,
     ),

@@ -61,12 +61,13 @@ def ratio(
 def _median(samples: list[Sample], measure: str, round_: int | None = None) -> float:
     values = [getattr(sample, measure) for sample in samples if round_ is None or sample.round == round_]
     # A clock that did not move makes no infinite ratio.
-    return max(statistics.median(values), 1e-4)
+    return max(float(statistics.median(values)), 1e-4)
 
 
 def space(entry: Entry, case: str = "first") -> float | None:
     """Bytes stored for each byte of input."""
-    found = [each.stored_bytes / each.input_bytes for each in select(entry, case) if each.stored_bytes]
+    samples = select(entry, case)
+    found = [each.stored_bytes / each.input_bytes for each in samples if each.stored_bytes and each.input_bytes]
     return statistics.median(found) if found else None
 
 

@@ -107,6 +107,12 @@ def test_points_lie_in_the_unit_cube(tmp_path: Path) -> None:
     assert 0 <= points.min() < 0.01 and 0.99 < points.max() < 1
 
 
+def test_a_text_of_ones_own_has_words_that_all_tools_agree_on(tmp_path: Path) -> None:
+    (tmp_path / "text").write_bytes("one\ttwo\u2003three \r\n\n  four".encode() + b"\xff\n")
+    lines = data.real_text(tmp_path / "text").decode().split("\n")
+    assert lines == ["one two three", "four\ufffd", ""]
+
+
 def test_fingerprints_tell_answers_apart_whatever_their_order() -> None:
     pairs = [((one, other), len(one)) for one, other in combinations("abcdef", 2)]
     assert fingerprint(pairs) == fingerprint(reversed(pairs))

@@ -43,6 +43,13 @@ def test_results_of_another_size_are_not_overwritten(tmp_path: Path) -> None:
     assert load(tmp_path) == Results("large")
 
 
+def test_a_text_that_is_too_short_is_refused_before_spark_starts(tmp_path: Path) -> None:
+    (tmp_path / "text").write_text("a few words\n" * 1000)
+    output = ("--output", str(tmp_path / "out"))
+    said = refused("paper", "--size", "small", "--apps", "words", "--text", str(tmp_path / "text"), *output)
+    assert "12000 bytes" in said and "smaller size or a longer text" in said
+
+
 def test_a_page_of_nothing_is_refused(tmp_path: Path) -> None:
     assert "no results.json" in refused("page", "--output", str(tmp_path))
     (tmp_path / "results.json").write_text("{")
@@ -56,7 +63,7 @@ def test_an_app_that_no_chosen_experiment_has_leaves_nothing_to_measure(tmp_path
 
 
 @pytest.mark.long
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(900)
 def test_the_small_evaluation_runs_every_experiment_and_writes_the_page(tmp_path: Path) -> None:
     output = tmp_path / "evaluation"
     command = [sys.executable, "-m", "bench", "paper", "--size", "small", "--output", str(output)]
