@@ -324,7 +324,7 @@ def _tools(results: Results) -> Lines:
         return []
     lines = [
         "## Other tools",
-        "A folder of 16 text files, from scratch, and again after one record was inserted into one of them. What knows",
+        "A folder of text files, from scratch, and again after one record was inserted into one of them. What knows",
         "nothing of earlier runs takes its time again. Pathway stays in memory in between; incoop is asked anew.",
         "",
     ]

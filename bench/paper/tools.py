@@ -18,7 +18,7 @@ from bench.runners.duck import DuckDb
 from bench.runners.frames import DataFrames
 from bench.runners.watching import Pathway
 
-FILES = 16
+FILES = 8
 REMEDY = "pip install 'incoop[bench]'"
 
 
@@ -65,7 +65,7 @@ def _fill(folder: Path, content: bytes) -> None:
 
 
 def _edit(folder: Path, seed: int) -> None:
-    path = folder / "part-07.txt"
+    path = folder / "part-03.txt"
     path.write_bytes(changes.insert_record(path.read_bytes(), seed))
 
 

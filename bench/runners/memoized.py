@@ -72,7 +72,8 @@ class Memoized:
     def last_answer(self, app: App) -> Answer:
         """What the last run gave."""
         assert self._result is not None
-        return app.answer(self._result.rdd())
+        # A partition of its own for each of the result's parts would cost more than reading them.
+        return app.answer(self._result.rdd().coalesce(self._spark.sparkContext.defaultParallelism))
 
     def answer(self, app: App, path: Path) -> Answer:
         self.run(app, path)
