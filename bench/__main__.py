@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import logging
 import signal
 import sys
 from pathlib import Path
@@ -92,6 +93,7 @@ def paper(
     stopped = False
     # What `timeout` and a service manager send must not leave Spark and temporary files behind, either.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
+    logging.getLogger().addFilter(lambda record: "KeyboardInterrupt" not in record.getMessage())  # py4j's traceback
     try:
         if plan:
             run(plan, SIZES[size], rounds or SIZES[size].rounds, output, results, _say, work, text)
@@ -99,7 +101,10 @@ def paper(
         raise click.UsageError(str(too_little)) from too_little
     except WrongAnswer as wrong:
         raise click.ClickException(f"{wrong} What was measured before is kept in {output}.") from wrong
-    except KeyboardInterrupt:
+    except BaseException as error:
+        # Spark, interrupted in the middle of an answer, may raise something else on the way out.
+        if not _interrupted(error):
+            raise
         stopped = True
         click.echo(f"stopped; {output} holds {len(results.entries)} entries. --resume measures the rest.", err=True)
     if results.entries:
@@ -119,6 +124,13 @@ def page(output: Path) -> None:
     if results is None:
         raise click.UsageError(f"{output} holds no results.json; run python -m bench paper first.")
     _write(results, output)
+
+
+def _interrupted(error: BaseException | None) -> bool:
+    """Whether Ctrl-C is behind an error."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__ or error.__context__
+    return error is not None
 
 
 def _prepared(output: Path, size: str, replace: bool) -> Results:

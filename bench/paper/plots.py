@@ -49,14 +49,14 @@ def _title(results: Results, text: str) -> str:
     return f"{text} (size {results.size})"
 
 
-def _log(axes: Any, axis: str = "y") -> None:
-    """A logarithmic axis with plain numbers."""
-    from matplotlib.ticker import FuncFormatter, NullFormatter
+def _logarithmic(axes: Any) -> None:
+    """A logarithmic y axis with plain numbers: 1, 2, 5, 10 ..."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-    (axes.set_yscale if axis == "y" else axes.set_xscale)("log")
-    which = axes.yaxis if axis == "y" else axes.xaxis
-    which.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    which.set_minor_formatter(NullFormatter())
+    axes.set_yscale("log")
+    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5), numticks=30))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.yaxis.set_minor_formatter(NullFormatter())
 
 
 def _line(axes: Any, points: Sequence[tuple[float, summary.Figure]], label: str, number: int, **style: Any) -> None:
@@ -83,7 +83,7 @@ def _speedups(results: Results, path: Path, measure: str, title: str) -> Path | 
             _line(axes, points, APPS[entry.app].title, number)
         axes.axhline(1, color="black", linewidth=0.8, linestyle=":")
         axes.set_xticks(summary.changes_of(entries[0]))
-        _log(axes)
+        _logarithmic(axes)
         axes.set_xlabel("chunks replaced, %")
         axes.set_ylabel(f"{measure.replace('seconds', 'time')} of plain PySpark / of the update")
         axes.grid(True, which="both", alpha=0.3)
@@ -118,7 +118,7 @@ def _input_size(results: Results, folder: Path) -> Path | None:
                 assert figure is not None
                 points.append((size / 1e6, figure))
             _line(axes, points, label, number, color=colour)
-        _log(axes)
+        _logarithmic(axes)
         axes.set_xlabel("input, MB")
         axes.set_ylabel("seconds")
         axes.set_xlim(left=0)
@@ -189,7 +189,7 @@ def _logs(results: Results, folder: Path) -> Path | None:
             if (figure := summary.ratio(entry, "plain", "update", change=change, over_change=change))
         ]
         _line(axes, points, "incoop, against plain PySpark", 0, color=_UPDATE)
-        axes.set_xticks(summary.changes_of(entry))
+        axes.set_xticks(sorted({5, 25, *summary.changes_of(entry)}))
         axes.plot([5, 25], [4, 2.5], color=_PLAIN, marker="s", linestyle="--", label="paper, against Hadoop")
         axes.set_xlabel("appended, % of the log")
         axes.set_ylabel("time of plain PySpark / of the update")

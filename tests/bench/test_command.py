@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from bench.__main__ import main
+from bench.__main__ import _interrupted, main
 from bench.paper.experiments import EXPERIMENTS
 from bench.paper.requirements import REQUIREMENTS
 from bench.paper.results import Results, load
@@ -48,6 +48,17 @@ def test_a_text_that_is_too_short_is_refused_before_spark_starts(tmp_path: Path)
     output = ("--output", str(tmp_path / "out"))
     said = refused("paper", "--size", "small", "--apps", "words", "--text", str(tmp_path / "text"), *output)
     assert "12000 bytes" in said and "smaller size or a longer text" in said
+
+
+def test_ctrl_c_in_the_middle_of_an_answer_from_spark_is_still_ctrl_c() -> None:
+    try:
+        try:
+            raise KeyboardInterrupt
+        finally:
+            raise OSError("the answer is empty")
+    except OSError as error:
+        assert _interrupted(error)
+    assert not _interrupted(ValueError())
 
 
 def test_a_page_of_nothing_is_refused(tmp_path: Path) -> None:
