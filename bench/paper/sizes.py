@@ -62,7 +62,7 @@ SIZES = {
             "words": 180 * M,
             "cooccurrence": 20 * M,
             "bigrams": 40 * M,
-            "kmeans": 320 * M,
+            "kmeans": 200 * M,
             "knn": 224 * M,
             "clicks": 320 * M,
         },
