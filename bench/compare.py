@@ -1,7 +1,7 @@
 """The kernels on two commits: `python -m bench.compare BASE`.
 
 Checks BASE out into a temporary work tree and runs this tree's kernels (bench/kernels/) on both, with this interpreter,
-by turns. A kernel that BASE has no code for is left out of the comparison, and named.
+one commit after the other. A kernel that BASE has no code for is left out of the comparison, and named.
 """
 
 from __future__ import annotations
