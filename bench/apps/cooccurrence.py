@@ -14,8 +14,8 @@ from bench.apps.app import App
 from bench.apps.words import total
 
 #: A word is near the next words of its line, up to this many behind it. Pairs, not stripes (a word with a dict of its
-#: neighbours): stripes take half the space, but updating a frequent word's stripe rewrites all of it, which made updates
-#: and first runs nearly twice as slow.
+#: neighbours): stripes take half the space, but updating a frequent word's stripe rewrites all of it, which made
+#: updates and first runs nearly twice as slow.
 WINDOW = 2
 
 
