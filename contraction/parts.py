@@ -176,7 +176,7 @@ def tells_apart(keys: Column) -> bool:
 
 def _write_block(block: Run, own: int, pack: PackBuilder) -> tuple[bytes, int, int, int]:
     data = block.to_bytes()
-    stored = compressed(data)
+    stored = compressed(data, block.random_bytes)
     return block_hash(data), own, pack.add(stored), len(stored)
 
 

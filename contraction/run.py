@@ -21,6 +21,11 @@ from contraction.wire import read_column, write_column
 
 _HEAD = struct.Struct("<I?")  # keys, whether some key has other than one value
 
+_UNUSED_BITS = 64 - 8 * HASH_BYTES
+
+#: Bytes of each gap between hashes that are random in a block of some thousand keys of a shard.
+_RANDOM_PLANES = 4
+
 
 class Run:
     """Immutable."""
@@ -101,15 +106,20 @@ class Run:
         """Canonical bytes; empty for an empty run."""
         if not len(self):
             return b""
-        out = [_HEAD.pack(len(self), self.firsts is not None)]
-        out.append(
-            np.ascontiguousarray(self.hashes.astype(">u8").view(np.uint8).reshape(-1, 8)[:, :HASH_BYTES]).tobytes()
-        )
+        # Gaps between sorted hashes, lowest bytes first: the upper bytes are nearly all zero and compress to nothing.
+        gaps = np.diff(self.hashes >> np.uint64(_UNUSED_BITS), prepend=np.uint64(0))
+        planes = gaps.astype("<u8").view(np.uint8).reshape(-1, 8)[:, :HASH_BYTES].T
+        out = [_HEAD.pack(len(self), self.firsts is not None), planes.tobytes()]
         write_column(self.keys, out)
         if self.firsts is not None:
             write_column(Column.of(np.diff(self.firsts).tolist()), out)
         write_column(self.values, out)
         return b"".join(out)
+
+    @property
+    def random_bytes(self) -> int:
+        """How many of its first bytes look random: those of the hashes."""
+        return _HEAD.size + _RANDOM_PLANES * len(self) if len(self) else 0
 
     @classmethod
     def from_bytes(cls, data: bytes | memoryview) -> Run:
@@ -118,9 +128,9 @@ class Run:
             return EMPTY
         length, grouped = _HEAD.unpack_from(data)
         at = _HEAD.size
-        packed = np.zeros((length, 8), np.uint8)
-        packed[:, :HASH_BYTES] = np.frombuffer(data, np.uint8, length * HASH_BYTES, at).reshape(length, HASH_BYTES)
-        hashes = packed.view(">u8").ravel().astype(np.uint64)
+        gaps = np.zeros((length, 8), np.uint8)
+        gaps[:, :HASH_BYTES] = np.frombuffer(data, np.uint8, length * HASH_BYTES, at).reshape(HASH_BYTES, length).T
+        hashes = np.cumsum(gaps.view("<u8").ravel(), dtype=np.uint64) << np.uint64(_UNUSED_BITS)
         keys, at = read_column(data, at + length * HASH_BYTES)
         firsts = None
         if grouped:

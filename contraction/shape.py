@@ -14,32 +14,36 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-#: Groups hold about 2**4 = 16 children, so n chunks make about log16(n) levels. Eight made updates of sums dearer by a
-#: third (a node of sums is updated without reading the children that stayed) and the store by a twentieth.
+#: Groups hold about 2**4 = 16 children, so n chunks make about log16(n) levels.
 GROUP_BITS = 4
 
-#: A group ends here at the latest: tails without a marker must not make a node of everything.
-LARGEST_GROUP = 64
+#: The same for sums, whose nodes are updated without reading the children that stayed: the fewer levels, the better.
+#: From 8 to 16 children an update cost a quarter less, and the store a twentieth.
+WIDE_BITS = 6
+
+#: A group ends at the latest when it has so many times the average: tails without a marker must not make a node of
+#: everything.
+LARGEST_GROUP = 4
 
 #: A group has two children at least (the last one may have one): each level is at most half as long as the one below.
 SMALLEST_GROUP = 2
 
 
-def heights(tails: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
+def heights(tails: npt.NDArray[np.uint64], bits: int) -> npt.NDArray[np.int64]:
     """How many levels each chunk's end boundary closes a group on."""
     # The lowest set bit alone is a power of two; its logarithm counts the zeros below it.
     lowest = tails & (~tails + np.uint64(1))
     zeros = np.full(len(tails), 64, np.int64)
     some = tails != 0
     zeros[some] = np.log2(lowest[some].astype(np.float64)).astype(np.int64)
-    return zeros // GROUP_BITS
+    return zeros // bits
 
 
-def group_ends(last_heights: npt.NDArray[np.int64], level: int) -> npt.NDArray[np.int64]:
+def group_ends(last_heights: npt.NDArray[np.int64], level: int, largest: int) -> npt.NDArray[np.int64]:
     """The end index of each group of children at `level`, given the height of each child's last chunk.
 
     Example:
-        >>> group_ends(np.array([0, 0, 1, 0, 2, 0]), level=1).tolist()
+        >>> group_ends(np.array([0, 0, 1, 0, 2, 0]), level=1, largest=64).tolist()
         [3, 5, 6]
     """
     total = len(last_heights)
@@ -50,22 +54,22 @@ def group_ends(last_heights: npt.NDArray[np.int64], level: int) -> npt.NDArray[n
     while begin < total:
         while closing[at] < begin + SMALLEST_GROUP and closing[at] < total:
             at += 1
-        begin = min(closing[at], begin + LARGEST_GROUP)
+        begin = min(closing[at], begin + largest)
         ends.append(begin)
     return np.array(ends, np.int64)
 
 
-def levels(tails: npt.NDArray[np.uint64]) -> list[npt.NDArray[np.int64]]:
+def levels(tails: npt.NDArray[np.uint64], bits: int = GROUP_BITS) -> list[npt.NDArray[np.int64]]:
     """The group ends of every level, from the chunks up to a single node.
 
     Example:
-        >>> [ends.tolist() for ends in levels(np.array([1, 8, 1, 64, 1], np.uint64))]
+        >>> [ends.tolist() for ends in levels(np.array([1, 16, 1, 256, 1], np.uint64))]
         [[2, 4, 5], [2, 3], [2]]
     """
-    closing = heights(tails)
+    closing = heights(tails, bits)
     found: list[npt.NDArray[np.int64]] = []
     while len(closing) > 1:
-        ends = group_ends(closing, len(found) + 1)
+        ends = group_ends(closing, len(found) + 1, LARGEST_GROUP << bits)
         found.append(ends)
         closing = closing[ends - 1]
     return found

@@ -15,13 +15,13 @@ import xxhash
 from contraction.encoding import ENCODING_VERSION
 from contraction.keys import HASH_BYTES
 from contraction.parts import KEYS_PER_BLOCK
-from contraction.shape import GROUP_BITS, LARGEST_GROUP, SMALLEST_GROUP
+from contraction.shape import GROUP_BITS, LARGEST_GROUP, SMALLEST_GROUP, WIDE_BITS
 from inchdfs.manifest import tag_of
 from incoop.fingerprint import classes_digest, fingerprint, impurities, parts
 from incoop.job import Job
 
 #: Constants that shape stored runs and trees: another value, other ids.
-_LAYOUT = f"{ENCODING_VERSION} {HASH_BYTES} {KEYS_PER_BLOCK} {GROUP_BITS} {SMALLEST_GROUP} {LARGEST_GROUP}"
+_LAYOUT = f"{ENCODING_VERSION} {HASH_BYTES} {KEYS_PER_BLOCK} {GROUP_BITS} {WIDE_BITS} {SMALLEST_GROUP} {LARGEST_GROUP}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ import xxhash
 import inchdfs
 from contraction.combine import CombinerChangesKeys
 from contraction.encoding import ENCODING_VERSION
+from contraction.folds import Fold, recognise
 from contraction.parts import BlockLost
 from incoop.batches import ChunkMapper
 from incoop.contract_stage import ContractSpec, ReduceFailed, ShardDone, contract_shards
@@ -170,8 +171,7 @@ class JobRun:
         comparable = before is not None and not self.lost and before.facts["tree"] == identity.tree
         old = before if comparable else None
         ids = run_ids(identity.map, chunked.mapper_of, chunked.rows["id"])
-        shape = "none" if self.job.reducer is None else "flat" if self.job.combiner is None else "tree"
-        plan = plan_tree(ids, chunked.rows["tail"], identity.combine, old, shape)
+        plan = plan_tree(ids, chunked.rows["tail"], identity.combine, old, _shape(self.job))
         self.report.map.tasks = len(ids)
         self.report.combine.tasks = sum(len(level.ids) for level in plan.levels[1:]) * self.job.shard_count
         self.report.reduce.tasks = self.job.shard_count if self.job.reducer is not None else 0
@@ -430,6 +430,15 @@ class JobRun:
             **self._tallies.facts(),
             "places": self._places,
         }
+
+
+def _shape(job: Job) -> str:
+    """The kind of tree that a job has."""
+    if job.reducer is None:
+        return "none"
+    if job.combiner is None:
+        return "flat"
+    return "wide tree" if recognise(job.combiner) is Fold.SUM else "tree"
 
 
 def _balanced(tasks: list[ChunkTask], most: int) -> list[list[ChunkTask]]:

@@ -20,7 +20,7 @@ import numpy.typing as npt
 import xxhash
 
 from contraction.node import NodeTask
-from contraction.shape import levels
+from contraction.shape import WIDE_BITS, levels
 from incoop.generation import Ids, Level, Record
 from incoop.runs import REF_ROW, RunRef
 
@@ -123,10 +123,10 @@ def _among(ids: Ids, wanted: set[bytes]) -> npt.NDArray[np.bool_]:
 def plan_tree(ids: Ids, tails: npt.NDArray[np.uint64], seed: bytes, old: Record | None, shape: str) -> TreePlan:
     """Lay the tree over chunk runs, and find in the last generation what it holds of it.
 
-    `seed` is the combiner's print. `shape` is "tree", or "flat" for one node over all chunks, or "none".
+    `seed` is the combiner's print. `shape` is "tree" or "wide tree", or "flat" for one node over all chunks, or "none".
     """
     tree = [Level(ids, np.zeros(len(ids), REF_ROW))]
-    for ends in levels(tails) if shape == "tree" else _flat(len(ids)) if shape == "flat" else []:
+    for ends in _groups(tails, shape):
         tree.append(Level(_node_ids(tree[-1].ids, ends, seed), np.zeros(len(ends), REF_ROW), ends))
     known: list[npt.NDArray[np.bool_]] = []
     follows: list[Index] = []
@@ -148,8 +148,13 @@ def plan_tree(ids: Ids, tails: npt.NDArray[np.uint64], seed: bytes, old: Record 
     return TreePlan(tree, known, follows, old, kept)
 
 
-def _flat(count: int) -> list[Index]:
-    return [np.array([count], np.int64)] if count > 1 else []
+def _groups(tails: npt.NDArray[np.uint64], shape: str) -> list[Index]:
+    """The group ends of every level."""
+    if shape == "tree":
+        return levels(tails)
+    if shape == "wide tree":
+        return levels(tails, WIDE_BITS)
+    return [np.array([len(tails)], np.int64)] if shape == "flat" and len(tails) > 1 else []
 
 
 def _node_ids(below: Ids, ends: Index, seed: bytes) -> Ids:
