@@ -38,5 +38,5 @@ def decompressed(stored: bytes) -> bytes | None:
         (random,) = _HEAD.unpack_from(stored)
         begin = _HEAD.size + random
         return b"".join([stored[_HEAD.size : begin], _own.decompressor.decompress(memoryview(stored)[begin:])])
-    except (struct.error, zstandard.ZstdError):
+    except (struct.error, zstandard.ZstdError, MemoryError):  # a damaged frame may claim any size
         return None
