@@ -10,6 +10,7 @@ import builtins
 import dis
 from collections.abc import Callable
 from enum import Enum
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -56,6 +57,7 @@ def recognise(function: Callable[..., Any] | None) -> Fold | None:
     return fold
 
 
+@lru_cache(maxsize=256)  # asked for every chunk; a function may come to mean something else, its code may not
 def _shape(code: Any) -> tuple[Any, ...]:
     """A function's instructions without names of locals, line numbers and places of constants."""
     steps = tuple(
