@@ -20,7 +20,8 @@ from typing import Any
 
 import incoop
 from bench import data
-from bench.bench_engine import plain, timed, total, words
+from bench.apps.words import total, words
+from bench.bench_engine import plain, timed
 from incoop.cli.options import Size
 
 JOB = incoop.Job("count words", mapper=words, combiner=total, reducer=total)
@@ -62,9 +63,9 @@ def one_driver(kind: str, folder: Path) -> dict[str, Any]:
 
 
 def peak(process: str) -> float:
+    """The most memory that a process had, in MB; 0 for one that has ended and is still listed."""
     status = Path(f"/proc/{process}/status").read_text()
-    (kib,) = (line.split()[1] for line in status.splitlines() if line.startswith("VmHWM"))
-    return int(kib) / 1024
+    return sum(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM")) / 1024
 
 
 def memory(folder: Path, size: int, repeat: int) -> None:

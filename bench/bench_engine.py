@@ -18,29 +18,15 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import incoop
 from bench import data
+from bench.apps.bigrams import bigrams
+from bench.apps.words import total, words
 from incoop.cli.options import Size
-
-
-def words(_: Any, line: str) -> Iterator[tuple[str, int]]:
-    for word in line.split():
-        yield word, 1
-
-
-def bigrams(_: Any, line: str) -> Iterator[tuple[tuple[str, str], int]]:
-    found = line.split()
-    for pair in itertools.pairwise(found):
-        yield pair, 1
-
-
-def total(key: Any, counts: Any) -> Iterator[tuple[Any, int]]:
-    yield key, sum(counts)
-
 
 JOBS = {"words": words, "bigrams": bigrams}
 

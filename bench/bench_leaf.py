@@ -20,7 +20,8 @@ from typing import Any
 
 import incoop
 from bench import data
-from bench.bench_engine import folder_size, timed, total, words
+from bench.apps.words import total, words
+from bench.bench_engine import folder_size, timed
 from incoop.cli.options import Size
 
 

@@ -15,8 +15,10 @@ from pathlib import Path
 from typing import Any
 
 import incoop
+from bench.apps.words import total
 from bench.bench_driver import peak
-from bench.bench_engine import timed, total
+from bench.bench_engine import timed
+from incoop.fronts.streaming_process import descendants
 
 
 def emit(_: Any, line: str) -> Iterator[tuple[int, int]]:
@@ -37,7 +39,7 @@ def main() -> None:
         with incoop.connect(folder / "store") as session:
             session.warm_up()
             seconds, result = timed(lambda: session.run(job, str(folder / "input.txt")))
-            workers = workers_below(int(session.spark.sparkContext._jvm.java.lang.ProcessHandle.current().pid()))
+            workers = descendants(int(session.spark.sparkContext._jvm.java.lang.ProcessHandle.current().pid()))
             largest = max(peak(str(worker)) for worker in workers)
             each, more = divmod(given.pairs, given.keys)
             assert all(count == each + (key < more) for key, count in result)
@@ -45,26 +47,6 @@ def main() -> None:
         print(f"{given.pairs:,} pairs of {given.keys:,} keys from one chunk: {seconds:.0f} s, worker {largest:.0f} MB")
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-
-
-def workers_below(ancestor: int) -> list[int]:
-    """Python processes below a process."""
-    parents: dict[int, int] = {}
-    for status in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            name, rest = status.read_text().rsplit(")", 1)
-        except OSError:
-            continue  # gone since
-        if "python" in name:
-            parents[int(status.parent.name)] = int(rest.split()[1])
-    found: list[int] = []
-    for process in parents:
-        above = process
-        while above in parents and above != ancestor:
-            above = parents[above]
-        if above == ancestor:
-            found.append(process)
-    return found
 
 
 if __name__ == "__main__":

@@ -214,13 +214,13 @@ def _await_exit(child: subprocess.Popen[bytes], timeout: float | None) -> None:
 
 def _end(child: subprocess.Popen[bytes]) -> None:
     """Kill a command and all that it started; a shell's children would go on without it."""
-    for pid in [*_descendants(child.pid), child.pid]:
+    for pid in [*descendants(child.pid), child.pid]:
         with suppress(ProcessLookupError, PermissionError):
             os.kill(pid, signal.SIGKILL)
     child.wait()
 
 
-def _descendants(parent: int) -> list[int]:
+def descendants(parent: int) -> list[int]:
     """Processes below one, found in /proc; none where there is no /proc."""
     children: dict[int, list[int]] = {}
     for entry in Path("/proc").glob("[0-9]*"):
