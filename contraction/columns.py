@@ -127,6 +127,11 @@ class Column:
         bounds = zip(self.starts[rows].tolist(), self.starts[rows + 1].tolist(), strict=True)
         return [data[begin:end] for begin, end in bounds]
 
+    def sizes(self) -> Ints:
+        """How many bytes each value has."""
+        assert self.starts is not None
+        return self.starts[1:] - self.starts[:-1]  # `np.diff` takes three times as long for some thousand
+
     def slice(self, low: int, high: int) -> Column:
         """The values from `low` up to `high`."""
         if self.kind == NONE or low == high:
@@ -174,7 +179,7 @@ def concat(columns: Sequence[Column]) -> Column:
         firsts, seconds = zip(*(column.children or () for column in columns), strict=True)
         return Column(PAIR, length, children=(concat(firsts), concat(seconds)))
     blobs = [column.blob for column in columns if column.blob is not None]
-    sizes = [np.diff(column.starts) for column in columns if column.starts is not None]
+    sizes = [column.sizes() for column in columns]
     return Column(kind, length, blob=np.concatenate(blobs), starts=_starts_of(np.concatenate(sizes)))
 
 
@@ -189,7 +194,7 @@ def equal_rows(column: Column, here: Index, there: Index) -> npt.NDArray[np.bool
     if column.children is not None:
         return equal_rows(column.children[0], here, there) & equal_rows(column.children[1], here, there)
     assert column.blob is not None and column.starts is not None
-    sizes = np.diff(column.starts)
+    sizes = column.sizes()
     same = sizes[here] == sizes[there]
     lengths = sizes[here[same]]
     if int(lengths.sum()) >= _LONG * len(lengths) > 0:

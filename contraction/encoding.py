@@ -9,15 +9,18 @@ never correctness. Bytes are decoded only after their checksum was verified (see
 from __future__ import annotations
 
 import io
+import math
 import pickle
 import struct
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from incoop.errors import IncoopError
 
 #: Part of every task id: blocks of another encoding are not read.
-ENCODING_VERSION = 3
+ENCODING_VERSION = 4
 
 #: Containers nested deeper than this are pickled, which does not recurse when it reads them back.
 DEEPEST = 64
@@ -150,6 +153,20 @@ def _unordered(tag: bytes) -> Encoder:
     return encoder
 
 
+def _array(value: Any, out: bytearray, depth: int) -> None:
+    """An array of plain numbers by its bytes, a tenth of what pickling takes; others are pickled."""
+    if not value.flags.c_contiguous or not value.dtype.isnative or value.dtype.kind not in "biufc":
+        _sized(b"P", _pickle(value), out)
+        return
+    shape = value.shape
+    out += b"a"
+    out += value.dtype.char.encode()
+    _size(out, len(shape))
+    for length in shape:
+        _size(out, length)
+    out += value.tobytes()
+
+
 _ENCODERS: dict[type, Encoder] = {
     type(None): lambda value, out, depth: out.extend(b"N"),
     bool: lambda value, out, depth: out.extend(b"T" if value else b"F"),
@@ -163,6 +180,7 @@ _ENCODERS: dict[type, Encoder] = {
     dict: _dict,
     set: _unordered(b"e"),
     frozenset: _unordered(b"z"),
+    np.ndarray: _array,
 }
 
 
@@ -217,6 +235,18 @@ def _decode_pickle(data: bytes, at: int) -> tuple[Any, int]:
     return pickle.loads(payload), at
 
 
+def _decode_array(data: bytes, at: int) -> tuple[Any, int]:
+    kind = np.dtype(chr(data[at]))
+    dimensions, at = _read_size(data, at + 1)
+    shape = []
+    for _ in range(dimensions):
+        length, at = _read_size(data, at)
+        shape.append(length)
+    count = math.prod(shape)
+    array = np.frombuffer(data, kind, count, at) if count else np.empty(0, kind)
+    return array.reshape(shape).copy(), at + count * kind.itemsize  # a copy, which may be written to
+
+
 _DECODERS: dict[bytes, Callable[[bytes, int], tuple[Any, int]]] = {
     b"N": lambda data, at: (None, at),
     b"T": lambda data, at: (True, at),
@@ -232,4 +262,5 @@ _DECODERS: dict[bytes, Callable[[bytes, int], tuple[Any, int]]] = {
     b"e": _decode_as(set),
     b"z": _decode_as(frozenset),
     b"P": _decode_pickle,
+    b"a": _decode_array,
 }

@@ -5,9 +5,11 @@ Contract: the part equals the one that combining all children from scratch gives
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from difflib import SequenceMatcher
+from functools import lru_cache
 from itertools import zip_longest
 from typing import Any
 
@@ -31,6 +33,7 @@ from contraction.parts import (
 from contraction.run import EMPTY, Run
 from contraction.sums import Delta, appeared, sums_at, together, vanished
 from contraction.update import changed_hashes, member, rows_with
+from incoop.errors import IncoopError
 
 _NOTHING = np.empty(0, np.uint64)
 
@@ -45,8 +48,15 @@ _MOST_CHILDREN = 1 / 2
 #: Sums are updated while that looks at no more than this many times the keys that combining all children looks at.
 _ADDED_KEYS = 1.0
 
-#: Lists of up to this many children are aligned even where most of them are equal.
-_FEW = 64
+#: With fewer changed children than this share that is taken for granted.
+_SURELY_FEW = 1 / 8
+
+#: Sums of more children are made in portions: the keys of a shard of a thousand chunks need not fit in memory.
+_AT_ONCE = 64
+
+
+class NotIntegers(IncoopError):
+    """Values of a sum that are no integers, or keys that are no plain ones: sums that cannot be updated by addition."""
 
 
 class PendingReader:
@@ -83,6 +93,8 @@ class ShardContraction:
     combiner: Combiner
     reader: Reader
     pack: PackBuilder
+    #: Whether nodes have so many children that only sums of integers are to be contracted so.
+    wide: bool = False
     #: Parts that were computed, and parts taken over after their children were found to have changed nothing.
     executed: int = 0
     #: For runs of sums, how an old one became a new one, as far as it is known.
@@ -101,52 +113,51 @@ class ShardContraction:
         (3) only those are combined again, from all children;
         (4) those that come out as they were are dropped: when none is left, the climb ends here.
         """
-        if task.old_id is None or not self.rows.keys() >= {task.old_id, *task.old_children}:
+        if task.old_id is None or not all(run in self.rows for run in (task.old_id, *task.old_children)):
             self._combine_all(task)  # step (1)
             return
-        if self._add_up(task):
+        kind = self._kind_by_changes(task)
+        if self._add_up(task, kind):
             return
         if self._mostly_new(task):
             self._combine_all(task)
             return
         changed = self.changed_below(task)  # step (2)
         if not len(changed):
-            self._take_over(task, _NOTHING)
+            self._take_over(task, kind)
             return
         old = self._part(task.old_id)
         if len(changed) > old.keys * _MANY_KEYS:
             self._combine_all(task)
             return
         fresh = self.combiner.combine(self._selected(task, changed))  # step (3)
-        really = changed_hashes(select(old, changed), fresh)  # step (4)
+        really = changed_hashes(old.select(changed), fresh)  # step (4)
         self.executed += 1
         if not len(really):
-            self._take_over(task, _NOTHING)
+            self._take_over(task, kind)
             return
         kept = fresh.take(rows_with(fresh, really))
         row, packs = rewrite_part(old, really, kept, self.pack)
-        self.rows[task.id], self.refs[task.id] = as_row(row), b"".join(packs)
+        self.rows[task.id], self.refs[task.id] = _of_kind(as_row(row), kind), b"".join(packs)
         self._changes[task.old_id, task.id], self._fresh[task.old_id, task.id] = really, kept
 
-    def _add_up(self, task: NodeTask) -> bool:
+    def _add_up(self, task: NodeTask, kind: int) -> bool:
         """Update a node of sums; False when its sums cannot be updated by addition, or that would cost more."""
         assert task.old_id is not None
-        runs = {task.old_id, *task.children, *task.old_children}
-        kind = min(int(self.rows[run]["sums"]) for run in runs)
         if self.combiner.fold is not Fold.SUM or kind == OTHER:
             return False
         pairs = self._differing(task)
-        if self._keys_to_add(pairs) > sum(int(self.rows[child]["keys"]) for child in task.children) * _ADDED_KEYS:
+        if self._costs_more(task, pairs):
             return False
         changed = [delta for old, new in pairs for delta in self._deltas_of(old, new)]
         if not changed:
-            self._take_over(task, _NOTHING)
+            self._take_over(task, kind)
             return True
         delta = together([each for each in changed if each is not None]) if None not in changed else None
         if delta is not None and not len(delta):
-            self._take_over(task, _NOTHING)
+            self._take_over(task, kind)
             return True
-        sums = sums_at(self._part(task.old_id).around(delta.hashes), delta) if delta is not None else None
+        sums = sums_at(self._part(task.old_id).select(delta.hashes), delta) if delta is not None else None
         if delta is None or sums is None:
             return False
         there = sums.after != 0
@@ -156,22 +167,52 @@ class ShardContraction:
         self.combiner.calls += int(np.count_nonzero(sums.held))
         change, fresh = sums.outcome(there)
         if not len(change):
-            self._take_over(task, _NOTHING)
+            self._take_over(task, kind)
             return True
         row, packs = rewrite_part(self._part(task.old_id), change.hashes, fresh, self.pack)
-        self.rows[task.id], self.refs[task.id] = as_row(row), b"".join(packs)
+        self.rows[task.id], self.refs[task.id] = _of_kind(as_row(row), kind), b"".join(packs)
         self._changes[task.old_id, task.id], self.deltas[task.old_id, task.id] = change.hashes, change
         self._fresh[task.old_id, task.id] = fresh
         return True
 
     def _differing(self, task: NodeTask) -> list[tuple[bytes | None, bytes | None]]:
         """The children that changed: what was there, and what is now."""
-        pairs = [pair for gone, come in replaced(task.old_children, task.children) for pair in zip_longest(gone, come)]
+        stretches = replaced(task.old_children, task.children)
+        gone = Counter(old for stretch, _ in stretches for old in stretch)
+        pairs: list[tuple[bytes | None, bytes | None]] = []
+        others: list[bytes] = []
+        # A sum does not depend on the order of its children; of some it is known how one became the other.
+        base = {new: old for old, new in self.deltas}
+        for new in (new for _, stretch in stretches for new in stretch):
+            if gone[old := base.get(new, b"")]:
+                gone[old] -= 1
+                pairs.append((old, new))
+            else:
+                others.append(new)
+        pairs += zip_longest(gone.elements(), others)
         return [
             (old, new)
             for old, new in pairs
             if old is None or new is None or self.rows[old]["content"] != self.rows[new]["content"]
         ]
+
+    def _kind_by_changes(self, task: NodeTask) -> int:
+        """What is known of the values of all children: the old node's row says it of those that it had."""
+        came = [child for _, stretch in replaced(task.old_children, task.children) for child in stretch]
+        return min(int(self.rows[task.old_id]["sums"]), self._kind(came)) if task.old_id is not None else OTHER
+
+    def _kind(self, children: Sequence[bytes]) -> int:
+        """What is known of the values of all these children."""
+        kind = min((int(self.rows[child]["sums"]) for child in children), default=COUNTS)
+        if kind == OTHER and self.wide:
+            raise NotIntegers
+        return kind
+
+    def _costs_more(self, task: NodeTask, pairs: list[tuple[bytes | None, bytes | None]]) -> bool:
+        """Whether adding up what changed looks at more keys than combining all children."""
+        if len(pairs) < len(task.children) * _SURELY_FEW:
+            return False  # without asking every child for its keys
+        return self._keys_to_add(pairs) > sum(int(self.rows[child]["keys"]) for child in task.children) * _ADDED_KEYS
 
     def _keys_to_add(self, pairs: list[tuple[bytes | None, bytes | None]]) -> int:
         total = 0
@@ -192,15 +233,23 @@ class ShardContraction:
         return [vanished(before), appeared(after)]
 
     def _selected(self, task: NodeTask, hashes: Hashes) -> list[Run]:
-        return [select(self._part(child), hashes) for child in task.children]
+        return [self._part(child).select(hashes) for child in task.children]
 
     def _combine_all(self, task: NodeTask) -> None:
         """Combine all children from scratch; compare with the predecessor, if there is one."""
-        whole = self.combiner.combine([self._part(child).whole() for child in task.children])
+        kind = self._kind(task.children)
+        whole = self._combined(task.children, kind)
         self.executed += 1
-        self.rows[task.id], self.refs[task.id] = as_row(write_part(whole, self.shard_bits, self.pack)), b""
+        row = write_part(whole, self.shard_bits, self.pack)
+        self.rows[task.id], self.refs[task.id] = _of_kind(as_row(row), kind), b""
         if task.old_id in self.rows and self.rows[task.old_id]["content"] == self.rows[task.id]["content"]:
-            self._take_over(task, _NOTHING)
+            self._take_over(task, kind)
+
+    def _combined(self, children: Sequence[bytes], kind: int) -> Run:
+        if kind == OTHER or len(children) <= _AT_ONCE:
+            return self.combiner.combine([self._part(child).whole() for child in children])
+        portions = (children[at : at + _AT_ONCE] for at in range(0, len(children), _AT_ONCE))
+        return self.combiner.combine([self._combined(portion, kind) for portion in portions])
 
     def _mostly_new(self, task: NodeTask) -> bool:
         """Whether finding what changed in the children would cost more than combining them."""
@@ -224,16 +273,17 @@ class ShardContraction:
         if not len(changed):
             return changed, EMPTY
         fresh = self._fresh.get((old, new))
-        return changed, select(self._part(new), changed) if fresh is None else fresh
+        return changed, self._part(new).select(changed) if fresh is None else fresh
 
     def part(self, run: bytes) -> Part:
         """The part of a run in this shard."""
         return self._part(run)
 
-    def _take_over(self, task: NodeTask, changed: Hashes) -> None:
+    def _take_over(self, task: NodeTask, kind: int) -> None:
         assert task.old_id is not None
-        self.rows[task.id], self.refs[task.id] = self.rows[task.old_id], self.refs[task.old_id]
-        self._changes[task.old_id, task.id] = changed
+        self.rows[task.id] = _of_kind(self.rows[task.old_id].copy(), kind)
+        self.refs[task.id] = self.refs[task.old_id]
+        self._changes[task.old_id, task.id] = _NOTHING
 
     def changed_below(self, task: NodeTask) -> Hashes:
         """Hashes whose sequence of values over the children may differ from the predecessor's."""
@@ -256,6 +306,7 @@ def _pairs(task: NodeTask) -> Iterator[tuple[bytes | None, bytes]]:
         yield from zip((*gone, *([None] * len(come)))[: len(come)], come, strict=True)
 
 
+@lru_cache(maxsize=64)  # every shard asks
 def replaced(old: tuple[bytes, ...], new: tuple[bytes, ...]) -> list[tuple[tuple[bytes, ...], tuple[bytes, ...]]]:
     """The stretches in which two lists differ: what is gone, and what has come in its place.
 
@@ -269,22 +320,46 @@ def replaced(old: tuple[bytes, ...], new: tuple[bytes, ...]) -> list[tuple[tuple
     end = 0
     while end < min(len(old), len(new)) - start and old[-1 - end] == new[-1 - end]:
         end += 1
-    # The common ends first: among equal children a matcher alone would align the wrong ones.
-    old, new = old[start : len(old) - end], new[start : len(new) - end]
-    if not old and not new:
-        return []
-    if len(new) > 2 * len(set(new)) + _FEW:
-        return [(old, new)]  # any alignment is right; the matcher takes cubic time where most children are equal
-    matcher = SequenceMatcher(None, old, new, autojunk=False)
-    return [(old[a:b], new[c:d]) for kind, a, b, c, d in matcher.get_opcodes() if kind != "equal"]
+    # The common ends first: of children that are equal to others only those are aligned.
+    stop_old, stop_new = len(old) - end, len(new) - end
+    stretches = []
+    at = start, start
+    for here, there in [*_aligned(old, new, start, stop_old, stop_new), (stop_old, stop_new)]:
+        if at != (here, there):
+            stretches.append((old[at[0] : here], new[at[1] : there]))
+        at = here + 1, there + 1
+    return stretches
 
 
-def select(part: Part, hashes: Hashes) -> Run:
-    """The pairs of a part with these hashes; only blocks that could hold one are read."""
-    around = part.around(hashes)
-    return around.take(rows_with(around, hashes))
+def _aligned(
+    old: tuple[bytes, ...], new: tuple[bytes, ...], start: int, stop_old: int, stop_new: int
+) -> list[tuple[int, int]]:
+    """Places of the same child in both lists, in order, as many as can be: the longest ascending sequence of them."""
+    times = Counter(old[start:stop_old])
+    place = {child: at for at, child in enumerate(old[start:stop_old], start) if times[child] == 1}
+    #: For each length, the least place that a sequence of it ends with; every found place with the one before it.
+    least: list[int] = []
+    found: list[tuple[int, int]] = []
+    before: dict[tuple[int, int], tuple[int, int] | None] = {}
+    for there in range(start, stop_new):
+        if (here := place.get(new[there])) is not None:
+            length = bisect_left(least, here)
+            before[here, there] = found[length - 1] if length else None
+            least[length : length + 1], found[length : length + 1] = [here], [(here, there)]
+    sequence: list[tuple[int, int]] = []
+    last = found[-1] if found else None
+    while last is not None:
+        sequence.append(last)
+        last = before[last]
+    return sequence[::-1]
 
 
 def as_row(values: tuple[Any, ...]) -> Any:
     """One SHARD_ROW."""
     return np.array([values], SHARD_ROW)[0]
+
+
+def _of_kind(row: Any, kind: int) -> Any:
+    """A SHARD_ROW that promises no more of a node's values than holds for all of its children's."""
+    row["sums"] = min(int(row["sums"]), kind)
+    return row

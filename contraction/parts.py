@@ -23,6 +23,7 @@ from contraction.blocks import compressed, decompressed
 from contraction.columns import INTEGER, NONE, RAW, TEXT, Column, concat
 from contraction.keys import Hashes
 from contraction.run import EMPTY, Run, merge
+from contraction.update import rows_with
 from incoop.errors import IncoopError
 from incoop.memo.checksum import block_hash, verify_block
 
@@ -234,11 +235,22 @@ class Part:
         """Every block."""
         return self.blocks(range(1 << self.bits))
 
-    def around(self, hashes: Hashes) -> Run:
-        """The blocks that could hold any of these hashes; kept, since an update looks at them more than once."""
-        numbers = np.unique(block_numbers(hashes, self.shard_bits, self.bits)).tolist()
+    def select(self, hashes: Hashes) -> Run:
+        """The pairs with these sorted hashes. Blocks that could hold one are read, and kept: they may be rewritten."""
+        numbers, lows, highs = self.touched(hashes)
         self._near |= {number: self.block(number) for number in numbers if number not in self._near}
-        return self.blocks(numbers)
+        found = []
+        for number, low, high in zip(numbers, lows, highs, strict=True):
+            block = self._near[number]
+            found.append(block.take(rows_with(block, hashes[low:high])))
+        return join(found)
+
+    def touched(self, hashes: Hashes) -> tuple[list[int], list[int], list[int]]:
+        """The blocks that sorted hashes fall in; and for each, where its hashes begin and end."""
+        places = block_numbers(hashes, self.shard_bits, self.bits)
+        begins = np.flatnonzero(places[1:] != places[:-1]) + 1
+        lows = [0, *begins.tolist()] if len(places) else []
+        return places[lows].tolist(), lows, [*lows[1:], len(places)] if lows else []
 
 
 def join(runs: Sequence[Run]) -> Run:
@@ -261,26 +273,29 @@ def differing_blocks(old: Part, new: Part) -> tuple[Run, Run]:
 
 
 def rewrite_part(old: Part, changed: Hashes, fresh: Run, pack: PackBuilder) -> tuple[tuple[Any, ...], list[bytes]]:
-    """A part in which the pairs of the `changed` hashes are those of `fresh`; other blocks stay where they are.
+    """A part in which the pairs of the sorted `changed` hashes are those of `fresh`; other blocks stay where they are.
 
     Returns its SHARD_ROW, and the older packs that it refers to.
 
-    (1) Only blocks that a changed hash falls in are read and written.
+    (1) Only blocks that a changed hash falls in are read and written, one by one: a block fits in a processor's cache.
     (2) A part that thereby gets too many or too few blocks for its size is written anew.
     """
     from contraction.splice import replaced_keys
 
-    numbers = np.unique(block_numbers(changed, old.shard_bits, old.bits)).tolist()
-    before = old.blocks(numbers)  # step (1)
-    after = replaced_keys(before, changed, fresh)
-    keys = old.keys + len(after) - len(before)
+    numbers, lows, highs = old.touched(changed)
+    places = block_numbers(fresh.hashes, old.shard_bits, old.bits)
+    begins, ends = (np.searchsorted(places, numbers, side=side).tolist() for side in ("left", "right"))
+    keys = old.keys
+    blocks: list[Run] = []
+    for number, low, high, begin, end in zip(numbers, lows, highs, begins, ends, strict=True):  # step (1)
+        before = old.blocks([number])
+        blocks.append(replaced_keys(before, changed[low:high], fresh.slice(begin, end)))
+        keys += len(blocks[-1]) - len(before)
     if bits_for(keys) != old.bits:  # step (2)
         return write_part(replaced_keys(old.whole(), changed, fresh), old.shard_bits, pack), []
     rows = old.rows.copy()
-    places = block_numbers(after.hashes, old.shard_bits, old.bits)
-    lows, highs = (np.searchsorted(places, numbers, side=side).tolist() for side in ("left", "right"))
-    for number, low, high in zip(numbers, lows, highs, strict=True):
-        rows[number] = _write_block(after.slice(low, high), len(old.packs), pack)
+    for number, block in zip(numbers, blocks, strict=True):
+        rows[number] = _write_block(block, len(old.packs), pack)
     packs, rows["pack"] = _used_packs([*old.packs, OWN_PACK], rows)
     row = write_part_header(old.bits, keys, packs, rows, pack, min(old.sums, kind_of_sums(fresh)))
     return row, [each for each in packs if each != OWN_PACK]

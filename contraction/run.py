@@ -107,7 +107,8 @@ class Run:
         if not len(self):
             return b""
         # Gaps between sorted hashes, lowest bytes first: the upper bytes are nearly all zero and compress to nothing.
-        gaps = np.diff(self.hashes >> np.uint64(_UNUSED_BITS), prepend=np.uint64(0))
+        hashes = self.hashes >> np.uint64(_UNUSED_BITS)
+        gaps = np.concatenate([hashes[:1], hashes[1:] - hashes[:-1]])
         planes = gaps.astype("<u8").view(np.uint8).reshape(-1, 8)[:, :HASH_BYTES].T
         out = [_HEAD.pack(len(self), self.firsts is not None), planes.tobytes()]
         write_column(self.keys, out)

@@ -17,9 +17,9 @@ import numpy.typing as npt
 #: Groups hold about 2**4 = 16 children, so n chunks make about log16(n) levels.
 GROUP_BITS = 4
 
-#: The same for sums, whose nodes are updated without reading the children that stayed: the fewer levels, the better.
-#: From 8 to 16 children an update cost a quarter less, and the store a twentieth.
-WIDE_BITS = 6
+#: The same for sums of integers, whose nodes are updated without reading the children that stayed: the fewer levels,
+#: the better. A node over tens of chunks has nearly as many keys as the root, so another level costs as much again.
+WIDE_BITS = 14
 
 #: A group ends at the latest when it has so many times the average: tails without a marker must not make a node of
 #: everything.

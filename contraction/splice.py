@@ -69,8 +69,8 @@ def _spliced_column(old: Column, stays: Mask, fresh: Column, new: Mask) -> Colum
         )
         return Column(old.kind, len(new), children=(first, second))
     assert old.blob is not None and old.starts is not None and fresh.blob is not None and fresh.starts is not None
-    old_sizes = np.diff(old.starts)
-    sizes = _spliced(old_sizes, stays, np.diff(fresh.starts), new)
+    old_sizes = old.sizes()
+    sizes = _spliced(old_sizes, stays, fresh.sizes(), new)
     starts = np.zeros(len(sizes) + 1, np.int64)
     np.cumsum(sizes, out=starts[1:])
     blob = _spliced(old.blob, np.repeat(stays, old_sizes), fresh.blob, np.repeat(new, sizes))

@@ -76,7 +76,7 @@ def together(deltas: Sequence[Delta]) -> Delta | None:
     hashes = np.concatenate([delta.hashes for delta in deltas])
     keys = concat([delta.keys for delta in deltas])
     amounts = np.concatenate([delta.amounts for delta in deltas])
-    if len(amounts) and max(abs(int(amounts.min())), abs(int(amounts.max()))) * len(deltas) > _LARGEST:
+    if _largest(amounts) * len(deltas) > _LARGEST:
         return None
     order = np.argsort(hashes, kind="stable")
     hashes = hashes[order]
@@ -118,15 +118,19 @@ class Sums:
         return change, Run(change.hashes[here], change.keys.take(here), values)
 
 
+def _largest(amounts: Ints) -> int:
+    return max(abs(int(amounts.min())), abs(int(amounts.max()))) if len(amounts) else 0
+
+
 def sums_at(node: Run, delta: Delta) -> Sums | None:
     """Add a delta to the part of a node that holds its keys; None when that is not surely right."""
     old = appeared(node)
     if old is None or (node.hashes[1:] == node.hashes[:-1]).any():
         return None
+    if max(_largest(old.amounts), _largest(delta.amounts)) > _LARGEST:
+        return None
     if not len(node):
         return Sums(delta, np.zeros(len(delta), np.int64), delta.amounts, np.zeros(len(delta), np.bool_))
-    if max(abs(int(old.amounts.min())), abs(int(old.amounts.max()))) > _LARGEST:
-        return None
     at = np.minimum(np.searchsorted(node.hashes, delta.hashes), len(node) - 1)
     held = node.hashes[at] == delta.hashes
     rows = np.flatnonzero(held)

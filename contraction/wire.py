@@ -35,7 +35,7 @@ def write_column(column: Column, out: list[bytes]) -> None:
             write_column(child, out)
     else:
         assert column.blob is not None and column.starts is not None
-        sizes = np.diff(column.starts)
+        sizes = column.sizes()
         width = _unsigned_width(sizes)
         out.append(_HEAD.pack(column.kind, width, column.length))
         out.append(sizes.astype(_UNSIGNED[width]).tobytes())

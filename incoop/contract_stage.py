@@ -7,7 +7,7 @@ runs it needs, goes through its shards one after the other, writes one pack, and
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,7 +18,7 @@ from contraction.columns import ANY, INTEGER, Column
 from contraction.combine import Combiner, CombinerError
 from contraction.folds import recognise
 from contraction.keys import Hashes
-from contraction.node import NodeTask, ShardContraction, as_row, select
+from contraction.node import NodeTask, ShardContraction, as_row
 from contraction.parts import OTHER, OWN_PACK, BlockLost, PackBuilder, Part, rewrite_part, shard_of, write_part
 from contraction.run import EMPTY, Run, merge, starts_of
 from contraction.sums import Delta
@@ -58,6 +58,8 @@ class ContractSpec:
     old_output: RunRef | None
     #: Where every run that the nodes need is stored.
     refs: dict[bytes, RunRef]
+    #: Whether nodes have so many children that only sums of integers are to be contracted so.
+    wide: bool = False
     #: For chunks that were made from older ones: how their sums differ.
     deltas: dict[bytes, StoredDelta] = field(default_factory=dict)
 
@@ -116,7 +118,7 @@ def contract_shards(spec: ContractSpec, shards: Sequence[int]) -> list[ShardDone
 def _contract_shards(spec: ContractSpec, shards: Sequence[int]) -> list[ShardDone]:
     blobs = spec.worker.open()
     reader = BlobReader(blobs)
-    headers = _headers(spec, reader)
+    headers = _Headers(spec, reader)
     output = RunHeader.load(spec.old_output, spec.shards, reader) if spec.old_output is not None else None
     deltas = _deltas(spec, reader)
     pack = PackBuilder()
@@ -128,18 +130,50 @@ def _contract_shards(spec: ContractSpec, shards: Sequence[int]) -> list[ShardDon
     return done
 
 
-def _headers(spec: ContractSpec, reader: BlobReader) -> dict[bytes, RunHeader]:
-    """The headers of all runs; those that are lost are found all at once."""
-    headers: dict[bytes, RunHeader] = {}
-    losses: list[BlockLost] = []
-    for id_, ref in spec.refs.items():
-        try:
-            headers[id_] = RunHeader.load(ref, spec.shards, reader)
-        except BlockLost as lost:
-            losses.append(lost)
-    if losses:
-        raise BlockLost.of_all(losses)
-    return headers
+class _Headers:
+    """The headers of all runs, each read when it is asked for: an update needs few of them."""
+
+    def __init__(self, spec: ContractSpec, reader: BlobReader) -> None:
+        self._refs, self._shards, self._reader = spec.refs, spec.shards, reader
+        self._loaded: dict[bytes, RunHeader] = {}
+
+    def __contains__(self, id_: object) -> bool:
+        return id_ in self._refs
+
+    def __getitem__(self, id_: bytes) -> RunHeader:
+        if id_ not in self._loaded:
+            try:
+                self._loaded[id_] = self._load(id_)
+            except BlockLost:
+                raise self._all_losses() from None
+        return self._loaded[id_]
+
+    def _load(self, id_: bytes) -> RunHeader:
+        return RunHeader.load(self._refs[id_], self._shards, self._reader)
+
+    def _all_losses(self) -> BlockLost:
+        """Where one is lost others may be; found all at once, they are mended at once."""
+        losses: list[BlockLost] = []
+        for id_ in self._refs:
+            try:
+                self._load(id_)
+            except BlockLost as lost:
+                losses.append(lost)
+        return BlockLost.of_all(losses)
+
+
+class _OfShard(dict[bytes, Any]):
+    """Something of one shard of each run, taken from its header when it is asked for."""
+
+    def __init__(self, headers: _Headers, taken: Callable[[RunHeader], Any]) -> None:
+        super().__init__()
+        self._headers, self._taken = headers, taken
+
+    def __contains__(self, id_: object) -> bool:
+        return super().__contains__(id_) or id_ in self._headers
+
+    def __missing__(self, id_: bytes) -> Any:
+        return self.setdefault(id_, self._taken(self._headers[id_]))
 
 
 def _deltas(spec: ContractSpec, reader: BlobReader) -> dict[tuple[bytes, bytes], Run]:
@@ -163,7 +197,7 @@ def _placed(row: bytes, pack: bytes) -> bytes:
 def _one_shard(
     spec: ContractSpec,
     shard: int,
-    headers: dict[bytes, RunHeader],
+    headers: _Headers,
     output: RunHeader | None,
     deltas: dict[tuple[bytes, bytes], Run],
     reader: BlobReader,
@@ -174,11 +208,12 @@ def _one_shard(
     shard_bits = spec.shards.bit_length() - 1
     tree = ShardContraction(
         shard_bits,
-        {id_: header.rows[shard] for id_, header in headers.items()},
-        {id_: header.refs[shard] for id_, header in headers.items()},
+        _OfShard(headers, lambda header: header.rows[shard]),
+        _OfShard(headers, lambda header: header.refs[shard]),
         Combiner.of(spec.combiner),
         reader,
         pack,
+        spec.wide,
         deltas={pair: Delta.of_run(shard_of(run, shard, spec.shards)) for pair, run in deltas.items()},
     )
     flat = spec.combiner is None and bool(spec.nodes)
@@ -250,7 +285,7 @@ def _reduce_changed(tree: ShardContraction, spec: ContractSpec, flat: bool, old:
     outputs = _reduce(spec.reducer, fresh)
     part = Part.load(old.row, tree.shard_bits, tree.reader)
     counters = _counted(outputs)
-    for name, count in _counted(select(part, changed)).items():
+    for name, count in _counted(part.select(changed)).items():
         counters[name] = counters.get(name, 0) - count
     row, packs = rewrite_part(part, changed, outputs, tree.pack)
     return _Reduced(as_row(row), b"".join(packs), len(fresh), counters)
@@ -269,7 +304,7 @@ def _changed_and_gathered(tree: ShardContraction, spec: ContractSpec) -> tuple[H
     if not len(changed):
         return changed, EMPTY
     tree.executed += 1
-    return changed, merge([select(tree.part(child), changed) for child in node.children])[0]
+    return changed, merge([tree.part(child).select(changed) for child in node.children])[0]
 
 
 def _reduce(reducer: Reducer, run: Run) -> Run:

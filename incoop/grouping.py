@@ -1,7 +1,7 @@
 """Map in general: collect the values of each key, then call the combiner, if there is one.
 
-Contract: the combiner is called once for a key of a chunk, with all its values in input order; more often only where
-they do not fit in memory. Leaves keep the values as the mapper gave them.
+Contract: values are combined in input order, in steps that follow from the chunk's bytes and the job alone: leaf by
+leaf and then for the chunk, or for the chunk at once; more often only where they do not fit in memory.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from contraction.parts import tells_apart
 from contraction.run import Run, united
 from incoop.counters import take_counts
 from incoop.job import Mapper
-from incoop.leaves import LeafTable
+from incoop.leaves import LEAF_VALUES, LeafTable
 from incoop.mapping import Mapped, Piece, UserError
 from incoop.spill import PartialRuns
 
@@ -31,18 +31,30 @@ Groups = dict[Any, list[Any]]
 Leaf = tuple[Groups, dict[str, int]]
 
 
-def group_pieces(mapper: Mapper, pieces: Sequence[Piece], combiner: Combiner) -> Mapped:
-    """Map a chunk's pieces, collect, combine."""
+def group_pieces(mapper: Mapper, pieces: Sequence[Piece], combiner: Combiner, most_keys: int | None = None) -> Mapped:
+    """Map a chunk's pieces, collect, combine.
+
+    With more keys than `most_keys` in the first piece, the pieces are not combined and kept one by one.
+    """
     result = Mapped(PartialRuns(), None, {})
     leaves: list[Leaf] = []
     groups: Groups = {}
     pending = 0
+    apart, drops_keys = len(pieces) > 1, False
     for number in range(len(pieces)):
         for own, size in _grouped(mapper, pieces, number):
+            if not number and not worth_keeping(len(own), most_keys):
+                apart = False
+            if apart:
+                keys = len(own)
+                own = combine_groups(own, combiner, LEAF_VALUES)
+                size = sum(map(len, own.values()))
+                drops_keys |= len(own) != keys
+            counted = take_counts()
+            leaves.append((own, counted))
             groups = own if len(pieces) == 1 and not groups else _united(groups, own)
             pending += size
-            leaves.append((own, take_counts()))
-            result.count(leaves[-1][1])
+            result.count(counted)
             if pending > PENDING_PAIRS:
                 result.runs.add(Run.of_groups(combine_groups(groups, combiner)))
                 groups, pending, leaves = {}, 0, []
@@ -50,19 +62,29 @@ def group_pieces(mapper: Mapper, pieces: Sequence[Piece], combiner: Combiner) ->
     counted = take_counts()
     result.count(counted)
     # A combiner that counts would have to be called for every key of a changed chunk.
-    if len(leaves) == len(pieces) > 1 and result.runs.single is not None and not counted:
+    if apart and not drops_keys and len(leaves) == len(pieces) and result.runs.single is not None and not counted:
         result.leaves = _table([piece.id for piece in pieces], leaves, result.runs.single)
     return result
 
 
-def group_leaves(mapper: Mapper, pieces: Sequence[Piece]) -> list[Leaf]:
-    """Map pieces, each by itself: its values by key, and what was counted."""
+def worth_keeping(first_keys: int, most_keys: int | None) -> bool:
+    """Whether a chunk is kept by leaf, given the keys of its first one."""
+    return most_keys is None or first_keys <= most_keys
+
+
+def group_leaves(mapper: Mapper, pieces: Sequence[Piece], combiner: Combiner) -> list[Leaf] | None:
+    """Map pieces, each by itself: its values by key, combined, and what was counted.
+
+    None where that may not be what `group_pieces` does with them: one is very large, or the combiner drops keys.
+    """
     leaves: list[Leaf] = []
     for number in range(len(pieces)):
-        groups: Groups = {}
-        for own, _ in _grouped(mapper, pieces, number):
-            groups = _united(groups, own) if groups else own
-        leaves.append((groups, take_counts()))
+        own, *more = (groups for groups, _ in _grouped(mapper, pieces, number))
+        combined = combine_groups(own, combiner, LEAF_VALUES)
+        if more or len(combined) != len(own):
+            take_counts()
+            return None
+        leaves.append((combined, take_counts()))
     return leaves
 
 
@@ -101,12 +123,12 @@ def _records_before(pieces: Sequence[Piece], which: int) -> int:
     return sum(len(piece.records()) for piece in pieces[:which])
 
 
-def combine_groups(groups: Groups, combiner: Combiner) -> Groups:
-    """Call the combiner for every key with several values."""
+def combine_groups(groups: Groups, combiner: Combiner, least: int = 2) -> Groups:
+    """Call the combiner for every key with at least so many values."""
     if combiner.function is None:
         return groups
     groups = dict(united(groups))
-    several = {key: values for key, values in groups.items() if len(values) > 1}
+    several = {key: values for key, values in groups.items() if len(values) >= least}
     try:
         for key, values in zip(several, all_combined(combiner.function, several.items()), strict=True):
             several[key] = values

@@ -19,6 +19,7 @@ from contraction.shape import GROUP_BITS, LARGEST_GROUP, SMALLEST_GROUP, WIDE_BI
 from inchdfs.manifest import tag_of
 from incoop.fingerprint import classes_digest, fingerprint, impurities, parts
 from incoop.job import Job
+from incoop.leaves import shaping
 
 #: Constants that shape stored runs and trees: another value, other ids.
 _LAYOUT = f"{ENCODING_VERSION} {HASH_BYTES} {KEYS_PER_BLOCK} {GROUP_BITS} {WIDE_BITS} {SMALLEST_GROUP} {LARGEST_GROUP}"
@@ -65,7 +66,8 @@ def identify(job: Job) -> Identity:
     classes = (
         classes_digest(*(function for _, function in roles if function is not None)) if job.version is None else b""
     )
-    maps = tuple(_hash(b"map", shape, scope, each, prints[-2]) for each in prints[:-2])
+    leaves = shaping(job.leaf, job.combiner).encode()
+    maps = tuple(_hash(b"map", shape, scope, each, prints[-2], leaves) for each in prints[:-2])
     combine_print = _hash(b"combine", shape, scope, prints[-2], classes)
     return Identity(
         map=maps,

@@ -19,8 +19,7 @@ Reducer = Callable[[Any, Iterable[Any]], Pairs]
 DEFAULT_SHARDS = 16
 _MOST_SHARDS = 4096
 
-#: Where leaves cost next to nothing; docs/decisions/0001-leaf-size.md has the measurements.
-DEFAULT_LEAF = 8 << 10
+#: What a job may ask for.
 _LEAVES = (1 << 10, 1 << 20)
 
 
@@ -56,7 +55,7 @@ class Job:
     shards: int | None = field(default=None, kw_only=True)
     records: RecordFormat = field(default_factory=Lines, kw_only=True)
     #: Average bytes of a leaf: what is mapped again when a record changes. 0 keeps results by chunk only; None keeps
-    #: them by leaf where the combiner is a sum, for which that costs next to nothing.
+    #: them by leaf where there is a combiner for which that costs little (see incoop/leaves.py).
     leaf: int | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:

@@ -1,8 +1,8 @@
 """Leaves: content-defined pieces of a chunk whose map results are kept one by one.
 
 Contract: a leaf's values depend on its bytes and the job's code alone. The table of a chunk's leaves says, leaf by
-leaf, which keys of the chunk's run the mapper emitted there, and with which values; keys are named by their place in
-the run, so a table has no key of its own. `incoop.patching` makes the run of a changed chunk from it.
+leaf, which keys of the chunk's run the mapper emitted there, and with which values, combined; keys are named by their
+place in the run, so a table has no key of its own. `incoop.patching` makes the run of a changed chunk from it.
 
 A table is one compressed region of the chunk's pack: it is read only when the chunk changed.
 """
@@ -17,14 +17,33 @@ import numpy as np
 import zstandard
 
 from contraction.columns import INTEGER, NONE, Column, Ints
+from contraction.folds import Fold, recognise
 from contraction.run import starts_of
 from contraction.wire import read_column, write_column
 from inchdfs.records import RecordFormat
 from inchdfs.settings import ChunkSettings
 from inchdfs.splitter import Splitter
+from incoop.batches import BatchCombiner
+from incoop.job import Reducer
 
 #: Leaves are cut in chunks that hold at least this many; smaller chunks are mapped as a whole.
 _LEAVES_IN_A_CHUNK = 4
+
+#: Where the combiner adds integers up, leaves cost next to nothing (docs/decisions/0001-leaf-size.md).
+SUM_LEAF = 8 << 10
+
+#: Other combiners are called for keys of every leaf, so that leaves have to be larger; an eighth of a large chunk.
+COMBINED_LEAF = 128 << 10
+
+#: Fewer values of a key are kept as they are: storing them costs less than calling the combiner.
+LEAF_VALUES = 8
+
+#: With a key in less than so many bytes of its first leaf, a chunk is not kept by leaf: the combiner's calls for every
+#: leaf, and their results, would cost more than they save.
+BYTES_OF_A_KEY = 1 << 10
+
+#: A table of combined values larger than this share of its chunk is not kept: it holds values that do not get less.
+LARGEST_TABLE = 1 / 2
 
 #: Leaves, entries, whether values were added up, and the bytes of the counters.
 _HEAD = struct.Struct("<II?I")
@@ -97,7 +116,24 @@ def _integers(data: bytes, at: int, length: int) -> tuple[Ints, int]:
     return column.numbers if column.numbers is not None else np.zeros(length, np.int64), at
 
 
-def leaf_splitter(size: int | None, chunk: int, records: RecordFormat) -> Splitter | None:
+def leaf_bytes(wanted: int | None, combiner: Reducer | None) -> int:
+    """Average bytes of a leaf, 0 for none: as the job wants it, else as suits its combiner."""
+    if wanted is not None:
+        return wanted
+    if recognise(combiner) is Fold.SUM:
+        return SUM_LEAF
+    return 0 if combiner is None or isinstance(combiner, BatchCombiner) else COMBINED_LEAF
+
+
+def shaping(wanted: int | None, combiner: Reducer | None) -> str:
+    """What leaves have to do with a chunk's run: how values are combined may show in the last digits of a float."""
+    if combiner is None or recognise(combiner) is Fold.SUM:
+        return ""
+    rule = BYTES_OF_A_KEY if wanted is None else 0
+    return f"{leaf_bytes(wanted, combiner)} {rule} {_LEAVES_IN_A_CHUNK} {LEAF_VALUES}"
+
+
+def leaf_splitter(size: int, chunk: int, records: RecordFormat) -> Splitter | None:
     """What cuts a chunk of so many bytes into leaves of about `size`; None when it is too small, or it is not wanted.
 
     FastCDC, since leaves are cut once for every chunk that is mapped and Rabin would cost a tenth of mapping.

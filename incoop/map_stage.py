@@ -8,7 +8,7 @@ that were finished are kept.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -16,8 +16,9 @@ from typing import Any
 
 from contraction.columns import Column
 from contraction.combine import Combiner
-from contraction.folds import Fold, recognise
+from contraction.folds import Fold
 from contraction.parts import BlockLost, PackBuilder
+from contraction.run import Run
 from contraction.wire import write_column
 from inchdfs.packs import Location, read_chunk
 from inchdfs.records import RecordFormat
@@ -25,12 +26,12 @@ from incoop.batches import ChunkMapper, LawfulCombiner
 from incoop.counters import take_counts
 from incoop.errors import IncoopError
 from incoop.grouping import group_pieces
-from incoop.job import DEFAULT_LEAF, Mapper, Reducer
-from incoop.leaves import LeafTable, leaf_splitter
+from incoop.job import Mapper, Reducer
+from incoop.leaves import BYTES_OF_A_KEY, LARGEST_TABLE, LeafTable, leaf_bytes, leaf_splitter
 from incoop.mapping import Mapped, Piece, UserError
 from incoop.memo import WorkerConfig, block_hash
 from incoop.output import OutputBlock
-from incoop.patching import patched, worth_patching
+from incoop.patching import known_leaves, patched, worth_patching
 from incoop.runs import NO_REGION, BlobReader, RunRef, StoredDelta, read_leaf_region, read_run, write_header
 from incoop.soundness import SAMPLE, check_combiner
 from incoop.summing import sum_pieces
@@ -154,7 +155,7 @@ def map_group(spec: MapSpec, group: Sequence[ChunkTask]) -> list[MapDone | MapFa
 
 def _map_and_write(spec: MapSpec, task: ChunkTask, reader: BlobReader, pack: PackBuilder, check: bool) -> _Written:
     """Map one chunk, add what it gives to the pack."""
-    mapper, pieces = _source(spec, task, reader)
+    mapper, pieces, most_keys = _source(spec, task, reader)
     if spec.reducer is None:
         out: list[bytes] = []
         write_column(Column.of(_map_only(mapper, pieces)), out)
@@ -166,42 +167,49 @@ def _map_and_write(spec: MapSpec, task: ChunkTask, reader: BlobReader, pack: Pac
         check_combiner(mapper, pieces[0].records()[:SAMPLE] if pieces else [], spec.combiner, spec.reducer)
         take_counts()
     combiner = Combiner.of(spec.combiner)
-    base, mapped = _patched(spec, task, mapper, pieces, combiner, reader) if len(pieces) > 1 else (b"", None)
+    make = partial(patched, mapper, pieces, combiner, most_keys=most_keys)
+    base, mapped = _patched(spec, task, make, pieces, reader) if len(pieces) > 1 else (b"", None)
     if mapped is None and combiner.fold is Fold.SUM:
         mapped = sum_pieces(mapper, pieces)
+        # Sums of other values are no integers to be taken apart, and are of the chunk as a whole.
+        pieces = [Piece(b"", partial(_all_records, pieces))]
     if mapped is None:
-        mapped = group_pieces(mapper, pieces, combiner)
+        mapped = group_pieces(mapper, pieces, combiner, most_keys)
     rows = mapped.runs.write(spec.shards, combiner, pack)
-    leaves = pack.add_region(mapped.leaves.to_bytes()) if mapped.leaves is not None else NO_REGION
+    table = mapped.leaves.to_bytes() if mapped.leaves is not None else b""
+    small = spec.leaf is not None or len(table) <= task.where.length * LARGEST_TABLE
+    leaves = pack.add_region(table) if table and small else NO_REGION
     header = write_header(rows, [b""] * spec.shards, pack, leaves)
     if mapped.delta is None:
         return _Written(header, mapped.counters)
     return _Written(header, mapped.counters, base, pack.add_region(mapped.delta.to_run().to_bytes()))
 
 
-def _source(spec: MapSpec, task: ChunkTask, reader: BlobReader) -> tuple[Mapper, list[Piece]]:
-    """The pieces of a task's chunk, and the mapper that takes a record of them as its value."""
+def _source(spec: MapSpec, task: ChunkTask, reader: BlobReader) -> tuple[Mapper, list[Piece], int | None]:
+    """The pieces of a task's chunk, the mapper that takes a record of them as its value, and `group_pieces`' limit."""
     mapper = spec.mappers[task.mapper]
     if isinstance(mapper, ChunkMapper):
         if mapper.takes_old:
             mapper = replace(mapper, function=partial(mapper.function, old=partial(_old_pairs, spec, task, reader)))
-        return mapper, [Piece(b"", partial(_whole, spec.records, task.where, reader))]
+        return mapper, [Piece(b"", partial(_whole, spec.records, task.where, reader))], None
     if isinstance(task.where, OutputBlock):
-        return partial(_on_pair, mapper), [Piece(b"", partial(task.where.pairs, reader))]
+        return partial(_on_pair, mapper), [Piece(b"", partial(task.where.pairs, reader))], None
     content = read_chunk(task.where)
-    leaf = spec.leaf if spec.leaf is not None else DEFAULT_LEAF if recognise(spec.combiner) is Fold.SUM else 0
-    splitter = leaf_splitter(leaf, len(content), spec.records)
+    splitter = leaf_splitter(leaf_bytes(spec.leaf, spec.combiner), len(content), spec.records)
     if splitter is None:
-        return mapper, [Piece(b"", partial(_records, spec.records, content))]
-    return mapper, [
-        Piece(leaf.id, partial(_records, spec.records, content[leaf.offset : leaf.end]))
-        for leaf in splitter.split_bytes(content)
-    ]
+        return mapper, [Piece(b"", partial(_records, spec.records, content))], None
+    leaves = list(splitter.split_bytes(content))
+    pieces = [Piece(leaf.id, partial(_records, spec.records, content[leaf.offset : leaf.end])) for leaf in leaves]
+    return mapper, pieces, None if spec.leaf is not None else leaves[0].end // BYTES_OF_A_KEY
 
 
 def _whole(form: RecordFormat, where: Location | OutputBlock, reader: BlobReader) -> list[Sequence[Any]]:
     """All records of a chunk as the only one."""
     return [where.pairs(reader) if isinstance(where, OutputBlock) else _records(form, read_chunk(where))]
+
+
+def _all_records(pieces: Sequence[Piece]) -> list[Any]:
+    return [record for piece in pieces for record in piece.records()]
 
 
 def _old_pairs(spec: MapSpec, task: ChunkTask, reader: BlobReader) -> Iterator[dict[Any, list[Any]]]:
@@ -217,18 +225,28 @@ def _records(form: RecordFormat, content: bytes) -> Sequence[Any]:
 
 
 def _patched(
-    spec: MapSpec, task: ChunkTask, mapper: Mapper, pieces: Sequence[Piece], combiner: Combiner, reader: BlobReader
+    spec: MapSpec,
+    task: ChunkTask,
+    make: Callable[[LeafTable, Run], Mapped | None],
+    pieces: Sequence[Piece],
+    reader: BlobReader,
 ) -> tuple[bytes, Mapped | None]:
     """The chunk made from one that it takes the place of, with the digest of that one's header.
 
     None where none serves, or what is stored of it is lost.
     """
+    best: tuple[int, RunRef, LeafTable] | None = None
     for ref in task.old:
         with suppress(BlockLost):
             region = read_leaf_region(ref, reader)
             table = LeafTable.from_bytes(region) if region else None
-            if table is not None and worth_patching(pieces, table):
-                return ref.digest, patched(mapper, pieces, combiner, table, read_run(ref, spec.shards, reader))
+            known = known_leaves(pieces, table) if table is not None else 0
+            if table is not None and known > (best[0] if best is not None else 0):
+                best = known, ref, table
+    if best is not None and worth_patching(best[0], len(pieces)):
+        _, ref, table = best
+        with suppress(BlockLost):
+            return ref.digest, make(table, read_run(ref, spec.shards, reader))
     return b"", None
 
 

@@ -1,7 +1,7 @@
 """From records to a run: call the mapper, combine in place, leaf by leaf, in bounded memory.
 
-Contract: the run depends on the chunk's bytes and the job's code alone, not on whether or how it is cut into leaves.
-Values of a key are combined in input order.
+Contract: the run depends on the chunk's bytes and the job alone: on its code and, where a combiner is not known to
+add integers up, on how large its leaves are. Values of a key are combined in input order.
 """
 
 from __future__ import annotations

@@ -24,24 +24,38 @@ from contraction.run import Run, starts_of
 from contraction.splice import replaced_keys
 from contraction.sums import Delta, appeared, together
 from incoop.counters import take_counts
-from incoop.grouping import PENDING_PAIRS, combine_groups, group_leaves
+from incoop.grouping import PENDING_PAIRS, combine_groups, group_leaves, worth_keeping
 from incoop.job import Mapper
 from incoop.leaves import LeafTable
 from incoop.mapping import Mapped, Piece, UserError
 from incoop.summing import sum_leaves, sums_by
 
-#: More new leaves than this share, and the chunk is mapped as a whole.
-_MOST_LEAVES = 1 / 2
+#: With a smaller share of its leaves known, a chunk is mapped as a whole.
+_FEWEST_KNOWN = 1 / 8
 
 
-def worth_patching(pieces: Sequence[Piece], table: LeafTable) -> bool:
-    """Whether enough leaves of a chunk are in the table."""
+def known_leaves(pieces: Sequence[Piece], table: LeafTable) -> int:
+    """How many leaves of a chunk are in the table."""
     known = set(table.ids)
-    return sum(piece.id not in known for piece in pieces) <= len(pieces) * _MOST_LEAVES
+    return sum(piece.id in known for piece in pieces)
 
 
-def patched(mapper: Mapper, pieces: Sequence[Piece], combiner: Combiner, table: LeafTable, old: Run) -> Mapped | None:
+def worth_patching(known: int, leaves: int) -> bool:
+    """Whether enough leaves of a chunk are known."""
+    return known >= leaves * _FEWEST_KNOWN
+
+
+def patched(
+    mapper: Mapper,
+    pieces: Sequence[Piece],
+    combiner: Combiner,
+    table: LeafTable,
+    old: Run,
+    most_keys: int | None = None,
+) -> Mapped | None:
     """The chunk of these pieces, given the run and the leaves of the one whose place it takes.
+
+    `most_keys` is what `group_pieces` would be given.
 
     (1) Leaves that are new are mapped; their keys get numbers behind the rows of the old run, unless it has them.
     (2) The entries of all leaves are put together, in the order of the pieces.
@@ -50,7 +64,7 @@ def patched(mapper: Mapper, pieces: Sequence[Piece], combiner: Combiner, table: 
     """
     if (table.counts is None) != (combiner.fold is Fold.SUM):
         return None  # the whole chunk may have to be mapped the other way
-    fresh = _map_new(mapper, pieces, table)  # step (1)
+    fresh = _map_new(mapper, pieces, combiner, table)  # step (1)
     numbered = _numbered(fresh, old) if fresh is not None else None
     if fresh is None or numbered is None:
         return None
@@ -58,6 +72,8 @@ def patched(mapper: Mapper, pieces: Sequence[Piece], combiner: Combiner, table: 
     delta = None
     if table.counts is None:  # step (3)
         run, delta = _added_up(entries, old, numbered)
+    elif not worth_keeping(int(entries.sizes[0]), most_keys):
+        return None
     else:
         run = _combined(pieces, table, entries, old, numbered, combiner)
     if run is None:
@@ -103,7 +119,7 @@ class _Entries:
     counters: list[dict[str, int]]
 
 
-def _map_new(mapper: Mapper, pieces: Sequence[Piece], table: LeafTable) -> _Leaves | None:
+def _map_new(mapper: Mapper, pieces: Sequence[Piece], combiner: Combiner, table: LeafTable) -> _Leaves | None:
     """Map each leaf that the table does not hold, once."""
     known = set(table.ids)
     new = list({piece.id: piece for piece in pieces if piece.id not in known}.values())
@@ -115,9 +131,11 @@ def _map_new(mapper: Mapper, pieces: Sequence[Piece], table: LeafTable) -> _Leav
         amounts = Column(INTEGER, len(sums.amounts), numbers=sums.amounts)
         return _Leaves(place, sums.keys, sums.codes, sums.sizes, amounts, None, sums.counters)
     try:
-        leaves = group_leaves(mapper, new)
+        leaves = group_leaves(mapper, new, combiner)
     except UserError:
         return None  # it fails again when the whole chunk is mapped, and then the record can be named
+    if leaves is None:
+        return None
     number: defaultdict[Any, int] = defaultdict(count().__next__)
     codes = np.array([number[key] for own, _ in leaves for key in own], np.int64)
     groups = [values for own, _ in leaves for values in own.values()]

@@ -23,6 +23,7 @@ import inchdfs
 from contraction.combine import CombinerChangesKeys
 from contraction.encoding import ENCODING_VERSION
 from contraction.folds import Fold, recognise
+from contraction.node import NotIntegers
 from contraction.parts import BlockLost
 from incoop.batches import ChunkMapper
 from incoop.contract_stage import ContractSpec, ReduceFailed, ShardDone, contract_shards
@@ -38,7 +39,7 @@ from incoop.map_stage import ChunkTask, MapDone, MapFailed, MapSpec, map_group
 from incoop.memo import MemoStore, block_hash
 from incoop.null_memo import NullMemo
 from incoop.output import Mapped, Output, Sharded
-from incoop.plan import TreePlan, plan_tree, run_ids
+from incoop.plan import WIDE, TreePlan, plan_tree, run_ids
 from incoop.report import RunReport
 from incoop.runs import BlobReader, RunHeader, RunRef, StoredDelta
 from incoop.spark import Spark
@@ -109,6 +110,8 @@ class JobRun:
     _places: dict[str, Any] | None = None
     #: The print of a combiner that emits other keys, with one it was given and one it emitted.
     _refused: list[str] | None = None
+    #: Whether the values of a sum were found not to be integers.
+    _narrow: bool = False
 
     def __post_init__(self) -> None:
         self.report = RunReport(self.job.name)
@@ -171,11 +174,14 @@ class JobRun:
         comparable = before is not None and not self.lost and before.facts["tree"] == identity.tree
         old = before if comparable else None
         ids = run_ids(identity.map, chunked.mapper_of, chunked.rows["id"])
-        plan = plan_tree(ids, chunked.rows["tail"], identity.combine, old, _shape(self.job))
+        lay = partial(plan_tree, ids, chunked.rows["tail"], identity.combine, old)
+        self._narrow = before is not None and before.facts.get("narrow") == identity.combine.hex()
+        shape = _shape(self.job, self._narrow)
+        plan = lay(shape)
         self.report.map.tasks = len(ids)
         self.report.combine.tasks = sum(len(level.ids) for level in plan.levels[1:]) * self.job.shard_count
         self.report.reduce.tasks = self.job.shard_count if self.job.reducer is not None else 0
-        output_id = xxhash.xxh3_128_digest(identity.reduce + plan.levels[-1].ids.tobytes())
+        output_id = _output_id(identity, plan)
         known = self._consult_memo(plan, output_id) if len(ids) else None
         self._ask_before_running(plan, chunked, known is not None, before, identity)
         if self.options.verify:
@@ -186,7 +192,13 @@ class JobRun:
             self.report.seconds["spark"] = time.perf_counter() - started
             self._map(plan, chunked, first=old is None)
             if self.job.reducer is not None:
-                known = self._contract(plan, identity, output_id, old)
+                try:
+                    known = self._contract(plan, identity, output_id, old, shape == WIDE)
+                except NotIntegers:
+                    self._narrow = True
+                    plan = lay(_shape(self.job, self._narrow)).over(plan)
+                    output_id = _output_id(identity, plan)
+                    known = self._contract(plan, identity, output_id, old)
         root = self._root_hash(plan)
         output = self._output(plan, known)
         self.report.counters = self._tallies.in_all(ids, before)
@@ -355,7 +367,9 @@ class JobRun:
         header = RunHeader.load(ref, self.job.shard_count, self._reader())
         return np.ascontiguousarray(header.rows["content"]).tobytes()
 
-    def _contract(self, plan: TreePlan, identity: Identity, output_id: bytes, old: Record | None) -> RunRef:
+    def _contract(
+        self, plan: TreePlan, identity: Identity, output_id: bytes, old: Record | None, wide: bool = False
+    ) -> RunRef:
         """Contract the missing nodes and reduce what changed at the root; one Spark task does some shards."""
         started = time.perf_counter()
         places = plan.needed()[1]
@@ -381,6 +395,7 @@ class JobRun:
             old_root=old_root,
             old_output=RunRef.of_fact(old.facts["output"]) if old_root is not None and old is not None else None,
             refs=refs,
+            wide=wide,
             deltas={id_: delta for id_, delta in self._deltas.items() if id_ in refs},
         )
         # On a cluster always the same groups: a shard goes where it was before.
@@ -427,18 +442,23 @@ class JobRun:
             "output": output.to_fact() if output else None,
             "root": root.hex(),
             "refused": self._refused,
+            "narrow": identity.combine.hex() if self._narrow else None,
             **self._tallies.facts(),
             "places": self._places,
         }
 
 
-def _shape(job: Job) -> str:
+def _shape(job: Job, narrow: bool) -> str:
     """The kind of tree that a job has."""
     if job.reducer is None:
         return "none"
     if job.combiner is None:
         return "flat"
-    return "wide tree" if recognise(job.combiner) is Fold.SUM else "tree"
+    return WIDE if recognise(job.combiner) is Fold.SUM and not narrow else "tree"
+
+
+def _output_id(identity: Identity, plan: TreePlan) -> bytes:
+    return xxhash.xxh3_128_digest(identity.reduce + plan.levels[-1].ids.tobytes())
 
 
 def _balanced(tasks: list[ChunkTask], most: int) -> list[list[ChunkTask]]:

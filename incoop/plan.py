@@ -26,6 +26,9 @@ from incoop.runs import REF_ROW, RunRef
 
 Index = npt.NDArray[np.int64]
 
+#: The shape of a tree of sums of integers.
+WIDE = "wide tree"
+
 
 def run_ids(map_prints: tuple[bytes, ...], mapper_of: npt.NDArray[np.int64], chunk_ids: Ids) -> Ids:
     """The id of each chunk's run: its mapper's print and its content."""
@@ -52,6 +55,9 @@ class TreePlan:
     old: Record | None
     #: Which chunks of the last generation are still there.
     kept: npt.NDArray[np.bool_]
+    #: For each chunk, where it would have stood in the last generation: as far behind the same neighbour, and as far
+    #: before it.
+    places: tuple[Index, Index]
 
     @property
     def root(self) -> bytes:
@@ -70,6 +76,11 @@ class TreePlan:
         self.levels[level].refs[index] = ref.row()
         self.known[level][index] = True
 
+    def over(self, mapped: TreePlan) -> TreePlan:
+        """This tree over the chunk runs of another one, all of which are known."""
+        self.levels[0], self.known[0] = mapped.levels[0], mapped.known[0]
+        return self
+
     def needed(self) -> tuple[list[int], list[tuple[int, int]]]:
         """Chunks to map, and nodes to contract, bottom up: all that is not known, so that no tree has gaps."""
         nodes = [
@@ -79,14 +90,11 @@ class TreePlan:
 
     def replaced(self, index: int) -> tuple[RunRef, ...]:
         """The runs of the old chunks at and beside the place of a new one, as far as they are gone."""
-        if self.old is None or self.follows[0][index] < 0:
+        if self.old is None:
             return ()
-        place, old = int(self.follows[0][index]), self.old.levels[0]
-        return tuple(
-            RunRef.of_row(old.refs[at])
-            for at in range(max(0, place - 1), min(len(old.ids), place + 2))
-            if not self.kept[at]
-        )
+        old = self.old.levels[0]
+        near = {int(places[index]) + step for step in (0, -1, 1) for places in self.places}
+        return tuple(RunRef.of_row(old.refs[at]) for at in sorted(near) if 0 <= at < len(old.ids) and not self.kept[at])
 
     def node_task(self, level: int, node: int) -> NodeTask:
         """A node to contract, with the one it follows."""
@@ -130,6 +138,7 @@ def plan_tree(ids: Ids, tails: npt.NDArray[np.uint64], seed: bytes, old: Record 
         tree.append(Level(_node_ids(tree[-1].ids, ends, seed), np.zeros(len(ends), REF_ROW), ends))
     known: list[npt.NDArray[np.bool_]] = []
     follows: list[Index] = []
+    places = np.empty(0, np.int64), np.empty(0, np.int64)
     for number, level in enumerate(tree):
         before = old.levels[number] if old is not None and number < len(old.levels) else None
         match = _match(level.ids, before.ids) if before is not None else np.full(len(level.ids), -1, np.int64)
@@ -141,18 +150,19 @@ def plan_tree(ids: Ids, tails: npt.NDArray[np.uint64], seed: bytes, old: Record 
         if before is None:
             follows.append(match)
         elif number == 0:
-            follows.append(_fill_gaps(match, len(before.ids)))
+            places = _places(match, len(before.ids))
+            follows.append(_fill_gaps(match, places[0], len(before.ids)))
         else:
             follows.append(_followed(level, match, follows[-1], before))
     kept = _match(old.levels[0].ids, ids) >= 0 if old is not None else np.empty(0, np.bool_)
-    return TreePlan(tree, known, follows, old, kept)
+    return TreePlan(tree, known, follows, old, kept, places)
 
 
 def _groups(tails: npt.NDArray[np.uint64], shape: str) -> list[Index]:
     """The group ends of every level."""
     if shape == "tree":
         return levels(tails)
-    if shape == "wide tree":
+    if shape == WIDE:
         return levels(tails, WIDE_BITS)
     return [np.array([len(tails)], np.int64)] if shape == "flat" and len(tails) > 1 else []
 
@@ -187,13 +197,19 @@ def _halves(ids: Ids) -> npt.NDArray[np.uint64]:
     return np.ascontiguousarray(ids).view(np.uint64)[::2]
 
 
-def _fill_gaps(match: Index, old_count: int) -> Index:
+def _places(match: Index, old_count: int) -> tuple[Index, Index]:
+    """Where chunks would stand among the old ones, counted from the next one before or behind that is still there."""
+    here = np.arange(len(match))
+    last = np.maximum.accumulate(np.where(match >= 0, here, -1))
+    after = np.minimum.accumulate(np.where(match >= 0, here, len(match))[::-1])[::-1]
+    from_before = np.where(last >= 0, match[np.maximum(last, 0)], -1) + here - last
+    behind = np.append(match, old_count)[after]
+    return from_before, behind - (after - here)
+
+
+def _fill_gaps(match: Index, guess: Index, old_count: int) -> Index:
     """Chunks that are new take the place of the old ones that stood between the same neighbours."""
     filled = match.copy()
-    places = np.arange(len(match))
-    last = np.maximum.accumulate(np.where(match >= 0, places, -1))
-    before = np.where(last >= 0, match[np.maximum(last, 0)], -1)
-    guess = before + (places - last)
     used = np.zeros(old_count + 1, np.bool_)
     used[match[match >= 0]] = True
     fits = (match < 0) & (guess < old_count)

@@ -15,9 +15,9 @@ from contraction.combine import Combiner
 from contraction.run import Run
 from incoop.grouping import group_pieces
 from incoop.job import Mapper
-from incoop.leaves import LeafTable
+from incoop.leaves import LeafTable, shaping
 from incoop.mapping import Mapped, Piece, UserError
-from incoop.patching import patched, worth_patching
+from incoop.patching import known_leaves, patched, worth_patching
 from incoop.summing import sum_pieces
 
 Lines = list[str]
@@ -130,7 +130,7 @@ def test_one_changed_leaf_is_all_that_is_mapped(mapper: Mapper, function: Any) -
     lines = [[f"w{number} w{number + 1} common" for number in range(leaf, leaf + 20)] for leaf in range(10)]
     old = mapped(mapper, pieces(lines), Combiner.of(function))
     lines[4] = [*lines[4], "a new line"]
-    assert old.leaves is not None and worth_patching(pieces(lines), old.leaves)
+    assert old.leaves is not None and worth_patching(known_leaves(pieces(lines), old.leaves), len(lines))
     result = patched(counting, pieces(lines), Combiner.of(function), old.leaves, only_run(old))
     assert result is not None
     assert calls == len(lines[4])
@@ -139,7 +139,9 @@ def test_one_changed_leaf_is_all_that_is_mapped(mapper: Mapper, function: Any) -
 def test_a_chunk_of_mostly_new_leaves_is_not_patched() -> None:
     table = mapped(words, pieces([["a"], ["b"], ["c"]]), Combiner.of(total)).leaves
     assert table is not None
-    assert not worth_patching(pieces([["a"], ["x"], ["y"]]), table)
+    changed = pieces([["a"], *([f"new {number}"] for number in range(9))])
+    assert known_leaves(changed, table) == 1
+    assert not worth_patching(1, len(changed))
 
 
 def test_a_mapper_that_fails_in_a_new_leaf_is_left_to_the_whole_chunk() -> None:
@@ -174,3 +176,27 @@ def test_a_table_comes_back_as_it_was(of: list[Lines]) -> None:
         table = mapped(mapper, pieces(of), Combiner.of(function)).leaves
         if table is not None:
             assert LeafTable.from_bytes(table.to_bytes()).to_bytes() == table.to_bytes()
+
+
+def test_leaves_are_part_of_what_identifies_a_job_where_they_can_show_in_its_result() -> None:
+    assert shaping(None, first_and_sum) != shaping(0, first_and_sum) != shaping(1024, first_and_sum)
+    assert shaping(None, total) == shaping(0, total) == shaping(1024, total)
+    assert shaping(1024, None) == shaping(0, None)
+
+
+def test_a_chunk_with_many_keys_in_its_first_leaf_is_combined_as_a_whole() -> None:
+    """And so is one that could be made from an older one that is kept by leaf."""
+    combiner = Combiner.of(first_and_sum)
+    few, many = [["a b"] * 30, ["a c"] * 30, ["b c"] * 30], [["a b", "c d e"], ["a c"] * 30, ["b c"] * 30]
+    old = group_pieces(places, pieces(few), combiner, most_keys=3)
+    assert old.leaves is not None
+    scratch = group_pieces(places, pieces(many), combiner, most_keys=3)
+    assert scratch.leaves is None
+    assert patched(places, pieces(many), combiner, old.leaves, only_run(old), most_keys=3) is None
+    assert patched(places, pieces(many), combiner, old.leaves, only_run(old), most_keys=5) is not None
+
+
+def test_a_leaf_holds_combined_values_of_keys_that_have_many() -> None:
+    result = group_pieces(places, pieces([["a b"] * 30, ["a c"] * 3]), Combiner.of(first_and_sum))
+    assert result.leaves is not None and result.leaves.counts is not None
+    assert sorted(result.leaves.counts.tolist()) == [1, 1, 3, 3]

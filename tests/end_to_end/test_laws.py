@@ -100,6 +100,26 @@ def test_leaves_of_integers_and_of_floats_live_in_one_job(place: Place) -> None:
             assert as_set(session.run(job, str(place.input)).collect()) == as_set(by_hand(job, {"input.txt": version}))
 
 
+def test_a_float_that_comes_and_goes_among_integers_leaves_no_trace(place: Place) -> None:
+    """Sums of integers have another tree than sums of floats; neither what was before nor its shape shows."""
+
+    def amounts(_: Any, line: str) -> Any:
+        for word in line.split():
+            yield word[:2], int(word[1:]) / 10 if word.endswith("7") else int(word[1:])
+
+    job = incoop.Job("amounts", amounts, total, total)
+    whole = [line.replace("7", "8") for line in some_lines(random.Random(6), 500)]
+    floats = [*whole[:70], "w17 w27", *whole[70:]]
+    for version in (whole, floats, [*floats[:300], "w37", *floats[301:]], whole[1:], floats[2:]):
+        place.write(version)
+        result = place.run(job)
+        with place.scratch() as session:
+            scratch = session.run(job, str(place.input))
+            assert [repr(pair) for pair in scratch] == [repr(pair) for pair in result]
+            assert scratch.root == result.root
+            assert result.report.map.executed < scratch.report.map.executed or version == whole
+
+
 def test_the_pairs_of_a_map_only_job_stay_in_input_order(place: Place) -> None:
     job = incoop.Job("map only", words)
     for version in random_history("map only", edits=3):
