@@ -43,18 +43,25 @@ def replace_region(content: bytes, share: float, fresh: bytes) -> bytes:
 def replace_chunks(content: bytes, share: float, fresh: bytes, seed: int) -> bytes:
     """`share` of the chunks, chosen at random, replaced by as much of `fresh`: the change of the Incoop paper.
 
-    At least one chunk is. New content has its own boundaries, so the chunk behind a replaced one may change, too.
+    At least one chunk is. New content has its own boundaries, so the chunk behind a replaced one may change, too. It is
+    taken from `fresh` one stretch after the other, and by the next seed behind that: none of it is there twice while
+    there is enough.
     """
     rng = random.Random(seed)
     bounds = boundaries(content)
     chosen = sorted(rng.sample(range(len(bounds) - 1), max(1, round((len(bounds) - 1) * share))))
+    at = int(seed * share * len(content)) % len(fresh)
     pieces, position = [], 0
     for start, end in ((bounds[number], bounds[number + 1]) for number in chosen):
-        if len(fresh) <= 2 * (end - start):
-            raise ValueError(f"a chunk of {end - start} bytes needs fresh content of twice its size, not {len(fresh)}.")
-        at = fresh.index(b"\n", rng.randrange(len(fresh) - 2 * (end - start))) + 1
-        pieces += [content[position:start], fresh[at : fresh.index(b"\n", at + end - start - 1) + 1]]
-        position = end
+        size = end - start
+        if len(fresh) <= 2 * size:
+            raise ValueError(f"a chunk of {size} bytes needs fresh content of twice its size, not {len(fresh)}.")
+        begin = fresh.find(b"\n", at) + 1
+        stop = fresh.find(b"\n", begin + size - 1) + 1
+        if not begin or not stop:  # behind the end
+            begin, stop = 0, fresh.index(b"\n", size - 1) + 1
+        pieces += [content[position:start], fresh[begin:stop]]
+        position, at = end, stop - 1
     return b"".join([*pieces, content[position:]])
 
 

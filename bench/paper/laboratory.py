@@ -6,7 +6,7 @@ import os
 import shutil
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -56,6 +56,17 @@ class Input:
 
     def write(self, content: bytes) -> None:
         self.path.write_bytes(content)
+
+    def fresh_for(self, change: int, changes: Sequence[int]) -> bytes:
+        """The part of the fresh content that one of several changes in percent takes: nothing that another one takes.
+
+        What an earlier change brought is known, and would not be mapped again.
+        """
+        # Four more for each: a chunk may be larger than the share of all of them.
+        sizes = [each + 4 for each in changes]
+        at = list(changes).index(change)
+        low, high = (len(self.fresh) * sum(sizes[:end]) // sum(sizes) for end in (at, at + 1))
+        return self.fresh[self.fresh.rfind(b"\n", 0, low) + 1 : self.fresh.rindex(b"\n", 0, high) + 1]
 
     def settle(self) -> None:
         """Wait until the file's time stamp is old enough to be trusted."""
@@ -129,8 +140,8 @@ class Laboratory:
 
 
 def _fresh_size(size: int) -> int:
-    """Enough to append a quarter, and to choose from for chunks that are replaced."""
-    return max(size * 3 // 10, 1 << 20)
+    """Enough for all changes of an experiment, each with its own."""
+    return max(size, 1 << 20)
 
 
 def own_parts(text: bytes, size: int) -> tuple[bytes, bytes]:

@@ -21,7 +21,7 @@ def measure(lab: Laboratory, app: App) -> tuple[list[Sample], list[str]]:
                 lab.say(f"{app.name}: {change} % appended, round {round_ + 1} of {lab.rounds}")
                 given.write(given.base)
                 inc.run(app, given.path)
-                longer = changes.append(given.base, change / 100, given.fresh)
+                longer = changes.append(given.base, change / 100, given.fresh_for(change, lab.size.appends))
                 given.write(longer)
                 samples.append(sampled("update", round_, inc.run(app, given.path), change, given=len(longer)))
                 samples.append(sampled("plain", round_, lab.plain.run(app, given.path), change, given=len(longer)))

@@ -36,7 +36,8 @@ def measure(lab: Laboratory, app: App) -> tuple[list[Sample], list[str]]:
                     continue
                 given.write(given.base)
                 inc.run(app, given.path)
-                changed = changes.replace_chunks(given.base, change / 100, given.fresh, seed=100 * round_ + change)
+                fresh = given.fresh_for(change, lab.size.sweep)
+                changed = changes.replace_chunks(given.base, change / 100, fresh, seed=100 * round_ + change)
                 given.write(changed)
                 samples.append(sampled("update", round_, inc.run(app, given.path), change, given=len(changed)))
                 if round_ == 0:
