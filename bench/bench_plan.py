@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from incoop.generation import Level, Record
-from incoop.plan import TreePlan, plan_tree, run_ids
+from incoop.plan import TREE, TreePlan, plan_tree, run_ids
 from incoop.runs import REF_ROW
 
 _PRINT = (b"p" * 16,)
@@ -41,7 +41,7 @@ def plan_update(count: int) -> tuple[dict[str, float], TreePlan]:
     """Plan an input in which one chunk in the middle was replaced; seconds by step."""
     chunks, tails = synthetic_chunks(count)
     mapper_of = np.zeros(count, np.int64)
-    record = stored(plan_tree(run_ids(_PRINT, mapper_of, chunks), tails, b"c" * 16, None, "tree")).to_bytes()
+    record = stored(plan_tree(run_ids(_PRINT, mapper_of, chunks), tails, b"c" * 16, None, TREE)).to_bytes()
     changed = chunks.copy()
     changed[count // 2] = np.void(b"new chunk here!!")
 
@@ -57,7 +57,7 @@ def plan_update(count: int) -> tuple[dict[str, float], TreePlan]:
     clock = step("read the last record", clock)
     ids = run_ids(_PRINT, mapper_of, changed)
     clock = step("run ids", clock)
-    plan = plan_tree(ids, tails, b"c" * 16, old, "tree")
+    plan = plan_tree(ids, tails, b"c" * 16, old, TREE)
     clock = step("tree, compared", clock)
     fresh, nodes = plan.needed()
     assert len(plan.unknown()) == 1 + len(nodes)

@@ -21,6 +21,10 @@ GROUP_BITS = 4
 #: the better. A node over tens of chunks has nearly as many keys as the root, so another level costs as much again.
 WIDE_BITS = 14
 
+#: The same for combiners that take all keys of a node in one call: what a call costs, such as starting a program, is
+#: paid for every level.
+BATCH_BITS = 6
+
 #: A group ends at the latest when it has so many times the average: tails without a marker must not make a node of
 #: everything.
 LARGEST_GROUP = 4

@@ -15,14 +15,15 @@ import xxhash
 from contraction.encoding import ENCODING_VERSION
 from contraction.keys import HASH_BYTES
 from contraction.parts import KEYS_PER_BLOCK
-from contraction.shape import GROUP_BITS, LARGEST_GROUP, SMALLEST_GROUP, WIDE_BITS
+from contraction.shape import BATCH_BITS, GROUP_BITS, LARGEST_GROUP, SMALLEST_GROUP, WIDE_BITS
 from inchdfs.manifest import tag_of
 from incoop.fingerprint import classes_digest, fingerprint, impurities, parts
 from incoop.job import Job
 from incoop.leaves import shaping
 
 #: Constants that shape stored runs and trees: another value, other ids.
-_LAYOUT = f"{ENCODING_VERSION} {HASH_BYTES} {KEYS_PER_BLOCK} {GROUP_BITS} {WIDE_BITS} {SMALLEST_GROUP} {LARGEST_GROUP}"
+_TREES = f"{GROUP_BITS} {BATCH_BITS} {WIDE_BITS} {SMALLEST_GROUP} {LARGEST_GROUP}"
+_LAYOUT = f"{ENCODING_VERSION} {HASH_BYTES} {KEYS_PER_BLOCK} {_TREES}"
 
 
 @dataclass(frozen=True, slots=True)

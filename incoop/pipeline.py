@@ -25,7 +25,7 @@ from contraction.encoding import ENCODING_VERSION
 from contraction.folds import Fold, recognise
 from contraction.node import NotIntegers
 from contraction.parts import BlockLost
-from incoop.batches import ChunkMapper
+from incoop.batches import BatchCombiner, ChunkMapper
 from incoop.contract_stage import ContractSpec, ReduceFailed, ShardDone, contract_shards
 from incoop.errors import IncoopError
 from incoop.explain import OnlyExplained, explain
@@ -39,7 +39,7 @@ from incoop.map_stage import ChunkTask, MapDone, MapFailed, MapSpec, map_group
 from incoop.memo import MemoStore, block_hash
 from incoop.null_memo import NullMemo
 from incoop.output import Mapped, Output, Sharded
-from incoop.plan import WIDE, TreePlan, plan_tree, run_ids
+from incoop.plan import BATCHES, FLAT, NONE, TREE, WIDE, TreePlan, plan_tree, run_ids
 from incoop.report import RunReport
 from incoop.runs import BlobReader, RunHeader, RunRef, StoredDelta
 from incoop.spark import Spark
@@ -451,10 +451,12 @@ class JobRun:
 def _shape(job: Job, narrow: bool) -> str:
     """The kind of tree that a job has."""
     if job.reducer is None:
-        return "none"
+        return NONE
     if job.combiner is None:
-        return "flat"
-    return WIDE if recognise(job.combiner) is Fold.SUM and not narrow else "tree"
+        return FLAT
+    if isinstance(job.combiner, BatchCombiner):
+        return BATCHES
+    return WIDE if recognise(job.combiner) is Fold.SUM and not narrow else TREE
 
 
 def _output_id(identity: Identity, plan: TreePlan) -> bytes:

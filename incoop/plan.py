@@ -20,14 +20,17 @@ import numpy.typing as npt
 import xxhash
 
 from contraction.node import NodeTask
-from contraction.shape import WIDE_BITS, levels
+from contraction.shape import BATCH_BITS, GROUP_BITS, WIDE_BITS, levels
 from incoop.generation import Ids, Level, Record
 from incoop.runs import REF_ROW, RunRef
 
 Index = npt.NDArray[np.int64]
 
-#: The shape of a tree of sums of integers.
-WIDE = "wide tree"
+#: Shapes of trees: of sums of integers, of combiners that take many keys in one call, of others; one node over all
+#: chunks, without a combiner; no node at all.
+WIDE, BATCHES, TREE, FLAT, NONE = "sums", "batches", "tree", "flat", "none"
+
+_BITS = {WIDE: WIDE_BITS, BATCHES: BATCH_BITS, TREE: GROUP_BITS}
 
 
 def run_ids(map_prints: tuple[bytes, ...], mapper_of: npt.NDArray[np.int64], chunk_ids: Ids) -> Ids:
@@ -131,7 +134,7 @@ def _among(ids: Ids, wanted: set[bytes]) -> npt.NDArray[np.bool_]:
 def plan_tree(ids: Ids, tails: npt.NDArray[np.uint64], seed: bytes, old: Record | None, shape: str) -> TreePlan:
     """Lay the tree over chunk runs, and find in the last generation what it holds of it.
 
-    `seed` is the combiner's print. `shape` is "tree" or "wide tree", or "flat" for one node over all chunks, or "none".
+    `seed` is the combiner's print, `shape` one of the shapes above.
     """
     tree = [Level(ids, np.zeros(len(ids), REF_ROW))]
     for ends in _groups(tails, shape):
@@ -160,11 +163,9 @@ def plan_tree(ids: Ids, tails: npt.NDArray[np.uint64], seed: bytes, old: Record 
 
 def _groups(tails: npt.NDArray[np.uint64], shape: str) -> list[Index]:
     """The group ends of every level."""
-    if shape == "tree":
-        return levels(tails)
-    if shape == WIDE:
-        return levels(tails, WIDE_BITS)
-    return [np.array([len(tails)], np.int64)] if shape == "flat" and len(tails) > 1 else []
+    if shape in _BITS:
+        return levels(tails, _BITS[shape])
+    return [np.array([len(tails)], np.int64)] if shape == FLAT and len(tails) > 1 else []
 
 
 def _node_ids(below: Ids, ends: Index, seed: bytes) -> Ids:

@@ -1,6 +1,6 @@
 """Hadoop Streaming: jobs whose mapper, combiner and reducer are commands.
 
-Contract: the output is what the same commands give from scratch, whatever is reused. A chunk of about 1 MiB is mapped
+Contract: the output is what the same commands give from scratch, whatever is reused. A chunk of about 2 MiB is mapped
 in one process and is the grain of what is mapped again; combined lines are updated bucket by bucket; a reducer may keep
 state from key to key, so that it runs again for all of its partition when a line of it changed.
 """
@@ -46,7 +46,7 @@ from incoop.session import Session
 
 #: Chunks large enough that starting a process (10 to 50 ms for an interpreter) is little beside mapping them, and even,
 #: so that an edit does not happen to fall into one that is several times as large.
-CHUNKS = inchdfs.ChunkSettings(average=1 << 20, maximum=3 << 19)
+CHUNKS = inchdfs.ChunkSettings(average=2 << 20, maximum=3 << 20)
 
 #: Shards of the tree of combined lines. One process combines a shard of a node, so that an update starts this many on
 #: each level, and a first run builds the tree on as many cores.
