@@ -148,7 +148,7 @@ class StreamingJob:
             result, report = self._reduced(session)
         except JobFailed as failed:
             raise _clear(failed, settings.reducers) from None
-        write_partitions(output, result.as_dict(), settings.reducers, self.options.lazy_output)
+        write_partitions(output, result, settings.reducers, self.options.lazy_output)
         report.reduce.tasks, report.reduce.executed = settings.reducers, report.keys_reduced
         report.seconds["total"] = time.perf_counter() - started
         return report

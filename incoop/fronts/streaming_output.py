@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from incoop.errors import IncoopError
 
 #: A map-only job's part files have about this many bytes, as large as a block of HDFS.
 _PART_BYTES = 128 << 20
+
+#: A part file's number, and the texts in it.
+Part = tuple[int, list[bytes]]
 
 
 class OutputExists(IncoopError):
@@ -43,10 +46,19 @@ def refuse_existing(folder: Path) -> None:
         raise OutputExists(str(folder))
 
 
-def write_partitions(folder: Path, texts: Mapping[int, bytes], reducers: int, lazy: bool) -> None:
-    """One part file for each reducer; with `lazy`, only for those with output."""
-    wanted = (number for number in range(reducers) if texts.get(number) or not lazy)
-    _write(folder, ((number, [texts.get(number, b"")]) for number in wanted))
+def write_partitions(folder: Path, texts: Iterable[tuple[int, bytes]], reducers: int, lazy: bool) -> None:
+    """One part file for each reducer; with `lazy`, only for those with output. One text is in memory at a time."""
+    _write(folder, _with_empty_ones(texts, reducers, lazy))
+
+
+def _with_empty_ones(texts: Iterable[tuple[int, bytes]], reducers: int, lazy: bool) -> Iterator[Part]:
+    missing = set(range(reducers))
+    for number, text in texts:
+        if text or not lazy:
+            missing.discard(number)
+            yield number, [text]
+    if not lazy:
+        yield from ((number, []) for number in missing)
 
 
 def write_in_order(folder: Path, texts: Iterable[bytes]) -> None:
@@ -66,7 +78,7 @@ def _in_parts(texts: Iterable[bytes]) -> Iterator[list[bytes]]:
     yield part
 
 
-def _write(folder: Path, parts: Iterable[tuple[int, list[bytes]]]) -> None:
+def _write(folder: Path, parts: Iterable[Part]) -> None:
     aside = folder.with_name(f".{folder.name}.{os.getpid()}-{os.urandom(4).hex()}")
     try:
         aside.mkdir(parents=True)
