@@ -246,7 +246,7 @@ class ShardContraction:
             self._take_over(task, kind)
 
     def _combined(self, children: Sequence[bytes], kind: int) -> Run:
-        if kind == OTHER or len(children) <= _AT_ONCE:
+        if kind == OTHER or self.combiner.fold is not Fold.SUM or len(children) <= _AT_ONCE:
             return self.combiner.combine([self._part(child).whole() for child in children])
         portions = (children[at : at + _AT_ONCE] for at in range(0, len(children), _AT_ONCE))
         return self.combiner.combine([self._combined(portion, kind) for portion in portions])
