@@ -73,9 +73,9 @@ def _opening(results: Results) -> Lines:
             f"- {' or '.join(map(str, rounds))} round{'s' if rounds != [1] else ''}; in a round every case runs once,",
             "  in alternation, in one warm Spark session, on the same data. Figures are medians, in brackets the least",
             "  and the most of the rounds.",
-            "- Answers are compared with plain PySpark's in the first round, those of figures 5 and 6 for the first run,",
-            "  the smallest and the largest change: counts and labels exactly, sums of floats up to rounding, and these",
-            "  exactly with a run of incoop from scratch. Each change brings content that no other one brought.",
+            "- Answers are compared with plain PySpark's in the first round, in figures 5 and 6 for the first run,",
+            "  the smallest and the largest change: counts and labels exactly, sums of floats up to rounding, and",
+            "  these exactly with a run of incoop from scratch. Each change brings content that no other one brought.",
             "- Time is by the clock, to the last pair. Work is the summed time of Spark's tasks, and the driver's",
             "  processor time.",
         ]
