@@ -33,6 +33,11 @@ _REPORTED = ("seconds", "map", "keys")
 _SETTLES = 2.1
 
 
+#: Workers that have run for a while are larger than the 512 MB from which on PySpark's shuffle goes to disk: plain PySpark
+#: then took six times as long in a second round as in the first.
+_WORKER_MEMORY = "4g"
+
+
 class TooLittleText(Exception):
     """A text of the user's own that is shorter than what an experiment changes and what it puts in its place."""
 
@@ -164,15 +169,17 @@ def sampled(
 def spark_session(folder: Path) -> Iterator[SparkSession]:
     """Spark as incoop starts it, its Python workers able to import `bench`."""
     repository = str(Path(__file__).resolve().parents[2])
-    before = os.environ.get("PYTHONPATH")
-    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [repository, before]))
+    before = {name: os.environ.get(name) for name in ("PYTHONPATH", "PYSPARK_SUBMIT_ARGS")}
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [repository, before["PYTHONPATH"]]))
+    os.environ["PYSPARK_SUBMIT_ARGS"] = f"--conf spark.python.worker.memory={_WORKER_MEMORY} pyspark-shell"
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     try:
         with incoop.connect(folder / "start") as session:
             session.warm_up()
             yield session.spark
     finally:
-        if before is None:
-            del os.environ["PYTHONPATH"]
-        else:
-            os.environ["PYTHONPATH"] = before
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value

@@ -55,16 +55,16 @@ SIZES = {
         others=0.5,
         chunking=256 * M,
     ),
-    # Plain PySpark takes 15 to 20 s a run on two cores, so that the 0.3 s of any update do not hide ratios.
+    # Plain PySpark takes 10 to 15 s a run on two cores, so that the 0.3 s of any update do not hide ratios.
     "large": Size(
         "large",
         {
             "words": 192 * M,
-            "cooccurrence": 56 * M,
-            "bigrams": 96 * M,
+            "cooccurrence": 40 * M,
+            "bigrams": 80 * M,
             "kmeans": 256 * M,
             "knn": 224 * M,
-            "clicks": 512 * M,
+            "clicks": 384 * M,
         },
         rounds=3,
         sweep=SWEEP,
