@@ -33,8 +33,8 @@ _REPORTED = ("seconds", "map", "keys")
 _SETTLES = 2.1
 
 
-#: Workers that have run for a while are larger than the 512 MB from which on PySpark's shuffle goes to disk: plain PySpark
-#: then took six times as long in a second round as in the first.
+#: Workers that have run for a while are larger than the 512 MB from which on PySpark's shuffle goes to disk: plain
+#: PySpark then took six times as long in a second round as in the first.
 _WORKER_MEMORY = "4g"
 
 
