@@ -7,7 +7,7 @@ from dataclasses import dataclass
 M = 1 << 20
 
 #: Percent of the chunks that are replaced.
-SWEEP = (0, 1, 5, 10, 15, 20, 25)
+SWEEP = (0, 1, 5, 10, 25)
 APPENDS = (5, 10, 15, 20, 25)
 
 
