@@ -55,7 +55,7 @@ SIZES = {
         others=0.5,
         chunking=256 * M,
     ),
-    # Plain PySpark takes 10 to 15 s a run on two cores, so that the 0.3 s of any update do not hide ratios.
+    # Plain PySpark takes 10 to 25 s a run on two cores, so that the 0.3 s of any update do not hide ratios.
     "large": Size(
         "large",
         {
