@@ -25,6 +25,9 @@ ENCODING_VERSION = 4
 #: Containers nested deeper than this are pickled, which does not recurse when it reads them back.
 DEEPEST = 64
 
+#: Types of array elements whose bytes are all value; a long double has some that are none.
+_PLAIN_NUMBERS = "?bBhHiIlLqQefdFD"
+
 _FLOAT = struct.Struct("<d")
 _COMPLEX = struct.Struct("<dd")
 
@@ -155,7 +158,7 @@ def _unordered(tag: bytes) -> Encoder:
 
 def _array(value: Any, out: bytearray, depth: int) -> None:
     """An array of plain numbers by its bytes, a tenth of what pickling takes; others are pickled."""
-    if not value.flags.c_contiguous or not value.dtype.isnative or value.dtype.kind not in "biufc":
+    if not value.flags.c_contiguous or not value.dtype.isnative or value.dtype.char not in _PLAIN_NUMBERS:
         _sized(b"P", _pickle(value), out)
         return
     shape = value.shape

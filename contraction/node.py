@@ -306,7 +306,7 @@ def _pairs(task: NodeTask) -> Iterator[tuple[bytes | None, bytes]]:
         yield from zip((*gone, *([None] * len(come)))[: len(come)], come, strict=True)
 
 
-@lru_cache(maxsize=64)  # every shard asks
+@lru_cache(maxsize=16)  # every shard asks; a wide node's children are many
 def replaced(old: tuple[bytes, ...], new: tuple[bytes, ...]) -> list[tuple[tuple[bytes, ...], tuple[bytes, ...]]]:
     """The stretches in which two lists differ: what is gone, and what has come in its place.
 

@@ -179,8 +179,8 @@ class JobRun:
         shape = _shape(self.job, self._narrow)
         plan = lay(shape)
         self.report.map.tasks = len(ids)
-        self.report.combine.tasks = sum(len(level.ids) for level in plan.levels[1:]) * self.job.shard_count
         self.report.reduce.tasks = self.job.shard_count if self.job.reducer is not None else 0
+        self._count_nodes(plan)
         output_id = _output_id(identity, plan)
         known = self._consult_memo(plan, output_id) if len(ids) else None
         self._ask_before_running(plan, chunked, known is not None, before, identity)
@@ -372,6 +372,7 @@ class JobRun:
     ) -> RunRef:
         """Contract the missing nodes and reduce what changed at the root; one Spark task does some shards."""
         started = time.perf_counter()
+        self._count_nodes(plan)
         places = plan.needed()[1]
         nodes = [plan.node_task(level, index) for level, index in places]
         # The output can be updated only when the same reducer made it from a tree that compares.
@@ -424,6 +425,9 @@ class JobRun:
         self._tallies.reduced(done, old if old_root is not None else None)
         self.report.contracted(done, time.perf_counter() - started)
         return self._keeper.contracted(plan, [] if flat else places, output_id, done, self._tallies.by_reducers)
+
+    def _count_nodes(self, plan: TreePlan) -> None:
+        self.report.combine.tasks = sum(len(level.ids) for level in plan.levels[1:]) * self.job.shard_count
 
     def _root_hash(self, plan: TreePlan) -> bytes:
         """What the root holds, shard by shard; without a combiner there is no root but its chunks."""

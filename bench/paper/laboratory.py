@@ -171,7 +171,8 @@ def spark_session(folder: Path) -> Iterator[SparkSession]:
     repository = str(Path(__file__).resolve().parents[2])
     before = {name: os.environ.get(name) for name in ("PYTHONPATH", "PYSPARK_SUBMIT_ARGS")}
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [repository, before["PYTHONPATH"]]))
-    os.environ["PYSPARK_SUBMIT_ARGS"] = f"--conf spark.python.worker.memory={_WORKER_MEMORY} pyspark-shell"
+    given = before["PYSPARK_SUBMIT_ARGS"] or "pyspark-shell"
+    os.environ["PYSPARK_SUBMIT_ARGS"] = f"--conf spark.python.worker.memory={_WORKER_MEMORY} {given}"
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     try:
         with incoop.connect(folder / "start") as session:
