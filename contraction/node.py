@@ -18,18 +18,9 @@ import numpy as np
 from contraction.combine import Combiner
 from contraction.folds import Fold
 from contraction.keys import Hashes
-from contraction.parts import (
-    COUNTS,
-    OTHER,
-    OWN_PACK,
-    SHARD_ROW,
-    PackBuilder,
-    Part,
-    Reader,
-    differing_blocks,
-    rewrite_part,
-    write_part,
-)
+from contraction.part import Part, Reader, differing_pairs
+from contraction.parts import COUNTS, OTHER, OWN_PACK, SHARD_ROW, PackBuilder, write_part
+from contraction.rewrite import rewrite_part
 from contraction.run import EMPTY, Run
 from contraction.sums import Delta, appeared, sums_at, together, vanished
 from contraction.update import changed_hashes, member, rows_with
@@ -131,13 +122,15 @@ class ShardContraction:
             self._combine_all(task)
             return
         fresh = self.combiner.combine(self._selected(task, changed))  # step (3)
-        really = changed_hashes(old.select(changed), fresh)  # step (4)
+        before = old.select(changed)
+        really = changed_hashes(before, fresh)  # step (4)
         self.executed += 1
         if not len(really):
             self._take_over(task, kind)
             return
         kept = fresh.take(rows_with(fresh, really))
-        row, packs = rewrite_part(old, really, kept, self.pack)
+        held = len(before.take(rows_with(before, really)))
+        row, packs = rewrite_part(old, really, kept, held, self.pack)
         self.rows[task.id], self.refs[task.id] = _of_kind(as_row(row), kind), b"".join(packs)
         self._changes[task.old_id, task.id], self._fresh[task.old_id, task.id] = really, kept
 
@@ -169,7 +162,8 @@ class ShardContraction:
         if not len(change):
             self._take_over(task, kind)
             return True
-        row, packs = rewrite_part(self._part(task.old_id), change.hashes, fresh, self.pack)
+        held = len(fresh) - int(change.holders.sum())
+        row, packs = rewrite_part(self._part(task.old_id), change.hashes, fresh, held, self.pack)
         self.rows[task.id], self.refs[task.id] = _of_kind(as_row(row), kind), b"".join(packs)
         self._changes[task.old_id, task.id], self.deltas[task.old_id, task.id] = change.hashes, change
         self._fresh[task.old_id, task.id] = fresh
@@ -229,7 +223,7 @@ class ShardContraction:
             ]
         if (old, new) in self.deltas:
             return [self.deltas[old, new]]
-        before, after = differing_blocks(self._part(old), self._part(new))
+        before, after = differing_pairs(self._part(old), self._part(new))
         return [vanished(before), appeared(after)]
 
     def _selected(self, task: NodeTask, hashes: Hashes) -> list[Run]:
@@ -264,7 +258,7 @@ class ShardContraction:
         if old == new or self.rows[old]["content"] == self.rows[new]["content"]:
             return _NOTHING
         if (old, new) not in self._changes:
-            self._changes[old, new] = changed_hashes(*differing_blocks(self._part(old), self._part(new)))
+            self._changes[old, new] = changed_hashes(*differing_pairs(self._part(old), self._part(new)))
         return self._changes[old, new]
 
     def changed_pairs(self, old: bytes, new: bytes) -> tuple[Hashes, Run]:

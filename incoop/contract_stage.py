@@ -1,6 +1,6 @@
 """Steps 3 and 4, contract and reduce: the touched nodes of some shards, then their touched keys. Runs in a Spark task.
 
-Contract: a shard's tree and output equal those of a run from scratch, to the byte. A task loads the headers of the
+Contract: a shard's tree and output hold the pairs that a run from scratch gives. A task loads the headers of the
 runs it needs, goes through its shards one after the other, writes one pack, and returns rows.
 """
 
@@ -19,7 +19,9 @@ from contraction.combine import Combiner, CombinerError
 from contraction.folds import recognise
 from contraction.keys import Hashes
 from contraction.node import NodeTask, ShardContraction, as_row
-from contraction.parts import OTHER, OWN_PACK, BlockLost, PackBuilder, Part, rewrite_part, shard_of, write_part
+from contraction.part import Part
+from contraction.parts import OTHER, OWN_PACK, BlockLost, PackBuilder, shard_of, write_part
+from contraction.rewrite import rewrite_part
 from contraction.run import EMPTY, Run, merge, starts_of
 from contraction.sums import Delta
 from incoop.counters import take_counts
@@ -285,9 +287,10 @@ def _reduce_changed(tree: ShardContraction, spec: ContractSpec, flat: bool, old:
     outputs = _reduce(spec.reducer, fresh)
     part = Part.load(old.row, tree.shard_bits, tree.reader)
     counters = _counted(outputs)
-    for name, count in _counted(part.select(changed)).items():
+    before = part.select(changed)
+    for name, count in _counted(before).items():
         counters[name] = counters.get(name, 0) - count
-    row, packs = rewrite_part(part, changed, outputs, tree.pack)
+    row, packs = rewrite_part(part, changed, outputs, len(before), tree.pack)
     return _Reduced(as_row(row), b"".join(packs), len(fresh), counters)
 
 

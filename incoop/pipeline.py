@@ -24,6 +24,7 @@ from contraction.combine import CombinerChangesKeys
 from contraction.encoding import ENCODING_VERSION
 from contraction.folds import Fold, recognise
 from contraction.node import NotIntegers
+from contraction.part import Part
 from contraction.parts import BlockLost
 from incoop.batches import BatchCombiner, ChunkMapper
 from incoop.contract_stage import ContractSpec, ReduceFailed, ShardDone, contract_shards
@@ -86,8 +87,10 @@ class Outcome:
     #: The output of the run before, if there was one.
     old_output: Output | None
     report: RunReport
-    #: Hash of the root's content: the same for the same input and code, whatever ran before.
-    root: bytes
+    #: What names the input and the code: equal for equal ones.
+    id: bytes
+    #: Reads the hash of what the tree's root holds, whatever ran before.
+    root: Callable[[], bytes]
 
 
 @dataclass(slots=True)
@@ -133,12 +136,12 @@ class JobRun:
                 self.job = replace(self.job, combiner=None)
                 self._again(f"running without the combiner: {changes}")
 
-    def recover(self, lost: BlockLost, root: bytes) -> Outcome:
+    def recover(self, lost: BlockLost, id_: bytes) -> Outcome:
         """Run again for a result that was lost after the run; the input must still be what it was."""
         self.lost.add(lost.pack)
         self._again(f"a stored result is damaged and is computed again ({lost})")
         outcome = self.execute()
-        if outcome.root != root:
+        if outcome.id != id_:
             raise ResultLost(self.job.name, str(lost))
         return outcome
 
@@ -199,13 +202,12 @@ class JobRun:
                     plan = lay(_shape(self.job, self._narrow)).over(plan)
                     output_id = _output_id(identity, plan)
                     known = self._contract(plan, identity, output_id, old)
-        root = self._root_hash(plan)
         output = self._output(plan, known)
         self.report.counters = self._tallies.in_all(ids, before)
         old_output = self._old_output(before)
-        record = Record(plan.levels, self._facts(identity, known, root))
+        record = Record(plan.levels, self._facts(identity, known))
         self._keeper.commit(self.job.name, record, [output_id] if known else [])
-        return Outcome(output, old_output, self.report, root)
+        return Outcome(output, old_output, self.report, output_id, partial(self._root_hash, plan))
 
     @property
     def _keeper(self) -> Keeper:
@@ -433,10 +435,11 @@ class JobRun:
         """What the root holds, shard by shard; without a combiner there is no root but its chunks."""
         if self.job.combiner is None or not len(plan.levels[0].ids):
             return block_hash(plan.levels[-1].ids.tobytes())
-        header = RunHeader.load(RunRef.of_row(plan.levels[-1].refs[0]), self.job.shard_count, self._reader())
-        return block_hash(np.ascontiguousarray(header.rows["content"]).tobytes())
+        reader, bits = self._reader(), self.job.shard_count.bit_length() - 1
+        header = RunHeader.load(RunRef.of_row(plan.levels[-1].refs[0]), self.job.shard_count, reader)
+        return block_hash(b"".join(Part.load(row, bits, reader).content() for row in header.rows))
 
-    def _facts(self, identity: Identity, output: RunRef | None, root: bytes) -> dict[str, Any]:
+    def _facts(self, identity: Identity, output: RunRef | None) -> dict[str, Any]:
         return {
             "encoding": ENCODING_VERSION,
             "tree": identity.tree,
@@ -444,7 +447,6 @@ class JobRun:
             "parts": identity.parts,
             "shards": self.job.shard_count,
             "output": output.to_fact() if output else None,
-            "root": root.hex(),
             "refused": self._refused,
             "narrow": identity.combine.hex() if self._narrow else None,
             **self._tallies.facts(),

@@ -65,7 +65,7 @@ class Result:
     @property
     def root(self) -> bytes:
         """Hash of the contraction tree's root: equal for equal input and code, whatever ran before."""
-        return self._outcome.root
+        return self._read(lambda: self._outcome.root())
 
     @property
     def output(self) -> Output:
@@ -126,7 +126,7 @@ class Result:
 
     def recover(self, lost: BlockLost) -> None:
         """Compute again what a lost pack held."""
-        recovered = self._recover(lost, self._outcome.root)
+        recovered = self._recover(lost, self._outcome.id)
         # The last run is now the one that was recovered; changes are still those since the one before.
         self._outcome = replace(recovered, old_output=self._outcome.old_output)
 

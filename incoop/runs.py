@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from contraction.parts import OWN_PACK, SHARD_ROW, BlockLost, PackBuilder, Part, Rows, join
-from contraction.run import Run
+from contraction.part import Part
+from contraction.parts import OWN_PACK, SHARD_ROW, BlockLost, PackBuilder, Rows
+from contraction.run import Run, join
 from incoop.memo import BlobStore, MemoEntry, PackUnreadable, verify_block
 from incoop.memo.entry import split_ids
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from contraction.combine import Combiner
-from contraction.parts import SHARD_ROW, PackBuilder, Rows, join, shard_bounds, shard_of, write_part, write_run
-from contraction.run import EMPTY, Run
+from contraction.parts import SHARD_ROW, PackBuilder, Rows, shard_bounds, shard_of, write_part, write_run
+from contraction.run import EMPTY, Run, join
 
 #: A spilled run is cut into this many ranges of its hashes, so that a shard is read without the rest of the run.
 _RANGES = 256

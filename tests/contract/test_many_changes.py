@@ -8,7 +8,8 @@ import pytest
 
 from contraction.combine import Combiner
 from contraction.node import NodeTask, NotIntegers, ShardContraction
-from contraction.parts import PackBuilder, Part
+from contraction.part import Part
+from contraction.parts import PackBuilder
 from contraction.run import Run
 
 from .test_contraction_laws import Memory, Version, contract_version, longest, store_run, total
