@@ -77,7 +77,8 @@ class NodeTask:
 class ShardContraction:
     """The tree of one shard, bottom up. `rows` has the SHARD_ROW of every run that is stored already."""
 
-    shard_bits: int
+    shard: int
+    shards: int
     rows: dict[bytes, Any]
     #: For each run, the older packs that its part refers to, packed.
     refs: dict[bytes, bytes]
@@ -86,6 +87,8 @@ class ShardContraction:
     pack: PackBuilder
     #: Whether nodes have so many children that only sums of integers are to be contracted so.
     wide: bool = False
+    #: Small runs, which hold all shards, read once for several of them.
+    wholes: dict[bytes, Part] = field(default_factory=dict)
     #: Parts that were computed, and parts taken over after their children were found to have changed nothing.
     executed: int = 0
     #: For runs of sums, how an old one became a new one, as far as it is known.
@@ -94,6 +97,11 @@ class ShardContraction:
     _fresh: dict[tuple[bytes, bytes], Run] = field(default_factory=dict)
     _parts: dict[bytes, Part] = field(default_factory=dict)
     _changes: dict[tuple[bytes, bytes], Hashes] = field(default_factory=dict)
+
+    @property
+    def shard_bits(self) -> int:
+        """How many leading bits of a hash name the shard."""
+        return self.shards.bit_length() - 1
 
     def contract(self, task: NodeTask) -> None:
         """Compute one node's part; its children are stored or were contracted before.
@@ -290,7 +298,8 @@ class ShardContraction:
 
     def _part(self, run: bytes) -> Part:
         if run not in self._parts:
-            self._parts[run] = Part.load(self.rows[run], self.shard_bits, PendingReader(self.reader, self.pack))
+            reader = PendingReader(self.reader, self.pack)
+            self._parts[run] = Part.of_shard(self.rows[run], self.shard, self.shards, reader, self.wholes)
         return self._parts[run]
 
 

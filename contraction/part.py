@@ -7,7 +7,7 @@ are, and what each of them holds, follows from the part's pairs alone.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -15,7 +15,7 @@ import numpy as np
 from contraction.blocks import decompressed
 from contraction.keys import Hashes, block_numbers
 from contraction.overlay import Overlay, joined
-from contraction.parts import BLOCK_ROW, OWN_PACK, PART_HEAD, BlockLost, Rows
+from contraction.parts import BLOCK_ROW, OWN_PACK, PART_HEAD, BlockLost, Rows, shard_of
 from contraction.run import EMPTY, Run, join
 from contraction.update import rows_with
 from incoop.memo.checksum import block_hash, verify_block
@@ -62,6 +62,22 @@ class Part:
     bare: bool = False
     _near: dict[int, Run] = field(default_factory=dict)
     _overlays: dict[int, Overlay] = field(default_factory=dict)
+
+    @classmethod
+    def of_shard(cls, row: Any, shard: int, shards: int, reader: Reader, wholes: dict[bytes, Part]) -> Part:
+        """The part that a SHARD_ROW points to. Of a small run, which is read once, it is a slice.
+
+        `wholes` are small runs that were read already, by their digests.
+        """
+        if not row["small"]:
+            return cls.load(row, shards.bit_length() - 1, reader)
+        digest = bytes(row["digest"])
+        if digest not in wholes:
+            wholes[digest] = cls.load(row, 0, reader)
+            wholes[digest]._near[0] = wholes[digest].whole()
+        whole = wholes[digest]
+        pairs = shard_of(whole._near[0], shard, shards)
+        return replace(whole, keys=len(pairs), shard_bits=shards.bit_length() - 1, _near={0: pairs})
 
     @classmethod
     def load(cls, row: Any, shard_bits: int, reader: Reader) -> Part:

@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 #: reading a block costs a quarter of a millisecond whatever is in it, so not too few.
 KEYS_PER_BLOCK = 4096
 
+#: A chunk's run with fewer keys is one part for all shards: a part costs some hundred microseconds, however small.
+SMALL_RUN = 1024
+
 #: "The pack that this header itself is in": a pack's name is known only when it is written.
 OWN_PACK = bytes(16)
 
@@ -46,6 +49,7 @@ SHARD_ROW = np.dtype(
         ("keys", "<u4"),
         ("sums", "u1"),  # what is known of its values: OTHER, INTEGERS or COUNTS
         ("bare", "u1"),  # of an output: whether it is the root as it is, each key with its value for a pair
+        ("small", "u1"),  # of a chunk's run: whether the part holds all shards, of which this is one
     ]
 )
 
@@ -177,11 +181,15 @@ def write_part_header(
     head = PART_HEAD.pack(bits, keys, len(packs), overlay_blocks, overlaid)
     data = b"".join([head, *packs, rows.tobytes()])
     content = block_hash(np.ascontiguousarray(rows["hash"]).tobytes())
-    return content, block_hash(data), OWN_PACK, pack.add(data), len(data), keys, sums, False
+    return content, block_hash(data), OWN_PACK, pack.add(data), len(data), keys, sums, False, False
 
 
-def write_run(run: Run, shards: int, pack: PackBuilder) -> Rows:
-    """Add all parts of a run to a pack; return its rows."""
+def write_run(run: Run, shards: int, pack: PackBuilder, may_be_small: bool) -> Rows:
+    """Add all parts of a run to a pack; return its rows, of which a small one has one."""
+    if may_be_small and len(run) < SMALL_RUN:
+        rows = np.array([write_part(run, 0, pack)], SHARD_ROW)
+        rows["small"] = True
+        return rows
     bounds = shard_bounds(run, shards)
     shard_bits = shards.bit_length() - 1
     return np.array(

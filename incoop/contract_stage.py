@@ -124,7 +124,8 @@ def _contract_shards(spec: ContractSpec, shards: Sequence[int]) -> list[ShardDon
     output = RunHeader.load(spec.old_output, spec.shards, reader) if spec.old_output is not None else None
     deltas = _deltas(spec, reader)
     pack = PackBuilder()
-    done = [_one_shard(spec, shard, headers, output, deltas, reader, pack) for shard in shards]
+    wholes: dict[bytes, Part] = {}
+    done = [_one_shard(spec, shard, headers, output, deltas, reader, pack, wholes) for shard in shards]
     if pack.parts:
         name = blobs.write(pack.parts)
         for each in done:
@@ -204,18 +205,20 @@ def _one_shard(
     deltas: dict[tuple[bytes, bytes], Run],
     reader: BlobReader,
     pack: PackBuilder,
+    wholes: dict[bytes, Part],
 ) -> ShardDone:
     started = time.perf_counter()
     take_counts()
-    shard_bits = spec.shards.bit_length() - 1
     tree = ShardContraction(
-        shard_bits,
+        shard,
+        spec.shards,
         _OfShard(headers, lambda header: header.rows[shard]),
         _OfShard(headers, lambda header: header.refs[shard]),
         Combiner.of(spec.combiner),
         reader,
         pack,
         spec.wide,
+        wholes,
         deltas={pair: Delta.of_run(shard_of(run, shard, spec.shards)) for pair, run in deltas.items()},
     )
     flat = spec.combiner is None and bool(spec.nodes)
@@ -259,8 +262,11 @@ class _Reduced:
 
 
 def _is_output(root: Any, reducer: Reducer) -> bool:
-    """Whether every key's output is the key and its value: a sum, minimum or maximum of one integer is that integer."""
-    return bool(root["sums"] != OTHER and recognise(reducer) is not None)
+    """Whether every key's output is the key and its value: a sum, minimum or maximum of one integer is that integer.
+
+    Not of a small run, the root of an input of one chunk: its part holds the keys of all shards.
+    """
+    return bool(root["sums"] != OTHER and not root["small"] and recognise(reducer) is not None)
 
 
 def _root_as_output(tree: ShardContraction, spec: ContractSpec) -> _Reduced:

@@ -297,7 +297,7 @@ def contract_version(
         if id_ not in rows:
             rows[id_] = store_run(Run.of_values(chunk), memory)
     pack = PackBuilder()
-    shard = ShardContraction(0, rows, dict.fromkeys(rows, b""), Combiner.of(function), memory, pack)
+    shard = ShardContraction(0, 1, rows, dict.fromkeys(rows, b""), Combiner.of(function), memory, pack)
     node = b"node" + b"".join(ids)
     old = before[1] if before else None
     task = NodeTask(node, tuple(ids), old[0] if old else None, old[1] if old else ())

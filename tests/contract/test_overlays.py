@@ -139,7 +139,8 @@ def test_a_node_of_sums_is_updated_again_and_again_as_from_scratch() -> None:
         before = None
         overlaid = []
         for step in range(6):
-            version = [*version[:step], {f"word{i * 7}": step for i in range(20)}, *version[step + 1 :]]
+            more = {f"word{i * 37}": step + 2 for i in range(25)}
+            version = [*version[:step], {**version[step], **more}, *version[step + 1 :]]
             rows, node, _ = contract_version(version, total, memory, before)
             part = Part.load(rows[node[0]], 0, memory)
             scratch, same, _ = contract_version(version, total, Memory(), None)
