@@ -32,15 +32,15 @@ _LEAVES_IN_A_CHUNK = 4
 #: Where the combiner adds integers up, leaves cost next to nothing (docs/decisions/0001-leaf-size.md).
 SUM_LEAF = 8 << 10
 
-#: Other combiners are called for keys of every leaf, so that leaves have to be larger; a sixteenth of a large chunk.
-COMBINED_LEAF = 64 << 10
+#: Other combiners are called for keys of every leaf, so that leaves have to be larger; an eighth of a large chunk.
+COMBINED_LEAF = 128 << 10
 
 #: Fewer values of a key are kept as they are: storing them costs less than calling the combiner.
 LEAF_VALUES = 8
 
 #: With a key in less than so many bytes of its first leaf, a chunk is not kept by leaf: the combiner's calls for every
 #: leaf, and their results, would cost more than they save.
-BYTES_OF_A_KEY = 1 << 9
+BYTES_OF_A_KEY = 1 << 10
 
 #: A table of combined values larger than this share of its chunk is not kept: it holds values that do not get less.
 LARGEST_TABLE = 1 / 2
