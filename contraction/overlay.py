@@ -4,7 +4,7 @@ Contract: a part's pairs are those of its blocks, but for the hashes that its ov
 Overlays of overlays are overlays, so a part has one at most, however many updates it has seen.
 
 A change of a hundredth of the keys touches nearly every block of a large part. Reading a block costs a quarter of
-writing it, and an overlay costs what changed (docs/decisions/0006-overlays.md).
+writing it, and an overlay costs what changed (docs/decisions/0006-overlays-and-few-shards.md).
 """
 
 from __future__ import annotations
