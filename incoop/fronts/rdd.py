@@ -18,7 +18,6 @@ from incoop.batches import LawfulCombiner
 from incoop.fronts.rdd_lineage import Unmemoized
 from incoop.fronts.rdd_merging import merger
 from incoop.fronts.rdd_narrow import Function
-from incoop.fronts.rdd_sources import Files
 from incoop.fronts.rdd_stages import Stage, Work
 from incoop.fronts.rdd_steps import Sink
 from incoop.fronts.rdd_wide import WideRDD
@@ -37,7 +36,7 @@ class MemoRDD(WideRDD):
             yield from self._stored().read()
 
     def collect(self) -> list[Any]:
-        if any(isinstance(part.base, Files) and not part.steps for part in self._parts):
+        if any(part.as_it_is for part in self._parts):
             return self._plain().collect()
         try:
             return list(self._rows())

@@ -15,7 +15,6 @@ from pyspark.core.rdd import portable_hash
 from pyspark.resultiterable import ResultIterable
 
 from incoop.fronts.rdd_lineage import Part
-from incoop.fronts.rdd_sources import Files
 from incoop.fronts.rdd_stages import Stage, Work
 from incoop.fronts.rdd_steps import LIGHT, Kind, Sink, Step
 
@@ -124,7 +123,7 @@ class NarrowRDD(RDD[Any]):
 
     def _plain_of_stored(self) -> RDD[Any]:
         """This RDD by plain Spark, from stored records where they are this RDD's own."""
-        if self._placement is not None or all(isinstance(part.base, Files) and not part.steps for part in self._parts):
+        if self._placement is not None or all(part.as_it_is for part in self._parts):
             return self._plain()
         return self._stored().from_store()
 
@@ -221,7 +220,7 @@ class NarrowRDD(RDD[Any]):
 
 
 def _costs_nothing(part: Part) -> bool:
-    return part.light or (isinstance(part.base, Files) and not part.steps)
+    return part.light or part.as_it_is
 
 
 def _stepped(rdd: RDD[Any], steps: Sequence[Step]) -> RDD[Any]:

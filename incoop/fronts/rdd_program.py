@@ -14,7 +14,7 @@ from pyspark import RDD, SparkContext
 from inchdfs.records import Lines
 from incoop.fronts.rdd import MemoRDD
 from incoop.fronts.rdd_lineage import Part, Quietly, Unmemoized
-from incoop.fronts.rdd_sources import Files, Imported
+from incoop.fronts.rdd_sources import Files, Imported, WholeFiles
 from incoop.fronts.rdd_steps import Step
 
 if TYPE_CHECKING:
@@ -63,16 +63,16 @@ class RddProgram:
             return _TEXT_FILE(self.context, path, minPartitions, use_unicode)
 
         records = Lines() if use_unicode else Lines(encoding=None)
-        return MemoRDD(self, [Part(Files(path, records, plain or read, self._next_source()), steps)])
+        return MemoRDD(self, [Part(Files(self, path, records, plain or read, self._next_source()), steps)])
 
     def whole_text_files(self, path: str, minPartitions: int | None = None, use_unicode: bool = True) -> MemoRDD:
-        """(path, content) of each file; a file is read again in every run, and what is done with it is reused."""
+        """(path, content) of each file, as `SparkContext.wholeTextFiles` gives them."""
         plain: RDD[Any] = _WHOLE_TEXT_FILES(self.context, path, minPartitions, use_unicode)
-        return self.imported(plain, one_by_one=True)
+        return MemoRDD(self, [Part(WholeFiles(self, path, plain, use_unicode, self._next_source()))])
 
-    def imported(self, rdd: RDD[Any], one_by_one: bool = False) -> MemoRDD:
+    def imported(self, rdd: RDD[Any]) -> MemoRDD:
         """Plain Spark data as the input of memoized stages."""
-        return MemoRDD(self, [Part(Imported(self, rdd, self._next_source(), one_by_one))])
+        return MemoRDD(self, [Part(Imported(self, rdd, self._next_source()))])
 
     def union(self, rdds: list[RDD[Any]]) -> RDD[Any]:
         """All records of several RDDs."""
