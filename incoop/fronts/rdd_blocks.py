@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import xxhash
 
@@ -16,16 +17,17 @@ from inchdfs.records import REPLACE_AS_JAVA, RecordFormat
 from incoop.output import OutputBlock, Pair
 from incoop.runs import BlobReader
 
-Read = Callable[[BlobReader], list[Pair]]
+#: Gives pairs, or records as a file holds them: what the mapper that reads the block expects.
+Read = Callable[[BlobReader], list[Any]]
 
 
 @dataclass(frozen=True, slots=True)
 class MadeBlock(OutputBlock):
-    """A block of pairs that a function gives; it travels to the task that reads it, so it must pickle."""
+    """A block whose records a function gives; it travels to the task that reads it, so it must pickle."""
 
     read: Read
 
-    def pairs(self, reader: BlobReader) -> list[Pair]:
+    def pairs(self, reader: BlobReader) -> list[Any]:
         return self.read(reader)
 
 
@@ -40,9 +42,9 @@ def id_of(kind: str, *pieces: bytes) -> bytes:
     return xxhash.xxh3_128_digest(b"\0".join([kind.encode(), lengths, *pieces]))
 
 
-def records_of_chunk(where: Location, records: RecordFormat, reader: BlobReader) -> list[Pair]:
-    """The records of a chunk of the user's own file, as stored records come."""
-    return [(None, record) for record in records.records(read_chunk(where))]
+def records_of_chunk(where: Location, records: RecordFormat, reader: BlobReader) -> list[Any]:
+    """The records of a chunk of the user's own file."""
+    return list(records.records(read_chunk(where)))
 
 
 def file_as_record(uri: str, where: Location | None, use_unicode: bool, reader: BlobReader) -> list[Pair]:

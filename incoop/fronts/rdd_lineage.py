@@ -6,6 +6,7 @@ Contract: nothing runs until a result is asked for. `Unmemoized` says that the e
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,6 +46,10 @@ class Base(ABC):
         """The records as blocks, in their order; may run earlier stages, may raise Unmemoized."""
         source: BlockSource = self.input()
         return source
+
+    def read(self, steps: Sequence[Step] = ()) -> Iterator[Any]:
+        """The records of a base that is kept, on the driver, after light steps."""
+        raise AssertionError(f"{self.name} is not kept")
 
     @abstractmethod
     def plain(self) -> RDD[Any]:
