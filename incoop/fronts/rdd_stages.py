@@ -94,9 +94,9 @@ class Stage(Base):
                 raise Quietly("no block is a partition of sorted records, and none is an empty partition")
         if self.ordered and len(self.parts) > 1:
             raise Quietly("records of several orders")
-        updates = self._updates()
+        updates, files = self._updates(), self.program.added_files()
         mappers: list[Any] = [
-            ChunkMapper(Fused(part.steps, self.work.sink, part.base.shape, self.work.arguments, updates))
+            ChunkMapper(Fused(part.steps, self.work.sink, part.base.shape, self.work.arguments, updates, files))
             for part in self.parts
         ]
         formats = {part.base.records for part in self.parts if isinstance(part.base, Files)}

@@ -107,6 +107,8 @@ class Fused:
     shape: Shape
     arguments: tuple[Any, ...] = ()
     updates: Updates = field(default_factory=Updates)
+    #: A hash of the files that functions may read by `SparkFiles`.
+    files: bytes = b""
 
     def __call__(self, records: Iterable[Any]) -> Iterable[tuple[Any, Any]]:
         def pairs() -> Any:
