@@ -76,6 +76,11 @@ class Result:
         for part in range(len(self.output)):
             yield from self._read(partial(self._pairs, part))
 
+    def by_block(self) -> Iterator[Pair]:
+        """All pairs in the order in which the map tasks of a next stage meet them."""
+        for part in range(len(self.output)):
+            yield from self._read(partial(self._pairs_of_blocks, part))
+
     def collect(self) -> list[Pair]:
         """All pairs, as a list."""
         return list(self)
@@ -132,6 +137,9 @@ class Result:
 
     def _pairs(self, part: int) -> list[Pair]:
         return read_part(self.output, part, self._reader)
+
+    def _pairs_of_blocks(self, part: int) -> list[Pair]:
+        return [pair for block in self._blocks(part) for pair in block.pairs(self._reader)]
 
     def _blocks(self, part: int) -> list[OutputBlock]:
         return self.output.blocks(part, self._reader)
