@@ -107,7 +107,7 @@ class Stage(Base):
             mappers[0] if len(mappers) == 1 else {str(number): mapper for number, mapper in enumerate(mappers)},
             self.work.reducer,
             self.work.combiner,
-            shards=self.work.shards,
+            shards=self.work.shards or DEFAULT_SHARDS,  # the next stage maps its blocks
             records=formats.pop() if formats else Lines(),
         )
         given = inputs[0] if len(inputs) == 1 else {str(number): each for number, each in enumerate(inputs)}
