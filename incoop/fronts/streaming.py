@@ -1,6 +1,6 @@
 """Hadoop Streaming: jobs whose mapper, combiner and reducer are commands.
 
-Contract: the output is what the same commands give from scratch, whatever is reused. A chunk of about 1.5 MiB is mapped
+Contract: the output is what the same commands give from scratch, whatever is reused. A chunk of about 2 MiB is mapped
 in one process and is the grain of what is mapped again; combined lines are updated bucket by bucket; a reducer may keep
 state from key to key, so that it runs again for all of its partition when a line of it changed.
 """
@@ -48,7 +48,7 @@ from incoop.session import Session
 
 #: Chunks large enough that starting a process (10 to 50 ms for an interpreter) is little beside mapping them, and even,
 #: so that an edit does not happen to fall into one that is several times as large.
-CHUNKS = inchdfs.ChunkSettings(average=3 << 19, maximum=2 << 20)
+CHUNKS = inchdfs.ChunkSettings(average=2 << 20, maximum=5 << 19)
 
 #: How a mapper's text shows that it wants to know its input file: both names of the variable end so.
 _INPUT_FILE = b"map_input_file"

@@ -70,9 +70,10 @@ class _Errors:
     _rest: bytes = b""
 
     def feed(self, data: bytes) -> None:
-        *whole, self._rest = (self._rest + data).split(b"\n")
+        *whole, rest = (self._rest + data).split(b"\n")
         for line in whole:
             self._take(line)
+        self._rest = rest[:_LONGEST_LINE]  # a progress bar may never end its line
 
     def close(self) -> None:
         if self._rest:
