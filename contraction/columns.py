@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from contraction.arrays import decoded_alike, encoded_alike
 from contraction.encoding import decode, encode
 
 TEXT, RAW, INTEGER, NUMBER, NONE, PAIR, ANY = range(7)
@@ -91,10 +92,22 @@ class Column:
             return list(self.numbers.tolist())
         if self.children is not None:
             return list(zip(self.children[0].to_list(), self.children[1].to_list(), strict=True))
+        if self.kind == ANY and self._size is not None:
+            assert self.blob is not None
+            if (arrays := decoded_alike(self.blob, self.length)) is not None:
+                return arrays
         pieces = self._pieces()
         if self.kind == TEXT:
             return [str(piece, "utf-8", "surrogatepass") for piece in pieces]
         return pieces if self.kind == RAW else [decode(piece) for piece in pieces]
+
+    @property
+    def _size(self) -> int | None:
+        """The bytes of each value, if all are as long and there are some."""
+        if not self.length:
+            return None
+        sizes = self.sizes()
+        return int(sizes[0]) if sizes[0] and (sizes == sizes[0]).all() else None
 
     def _pieces(self) -> list[bytes]:
         assert self.blob is not None and self.starts is not None
@@ -114,6 +127,9 @@ class Column:
         sizes = self.starts[rows + 1] - begins
         starts = _starts_of(sizes)
         if starts[-1] >= _LONG * len(rows):
+            if (size := self._size) is not None:
+                blob = self.blob.reshape(-1, size)[rows].ravel()
+                return Column(self.kind, len(rows), blob=blob, starts=starts)._settled()
             blob = np.frombuffer(b"".join(self._at(rows)), np.uint8)
             return Column(self.kind, len(rows), blob=blob, starts=starts)._settled()
         # Each output byte's source: its value's beginning, plus how far into the value it is.
@@ -245,6 +261,9 @@ def _integer_column(values: Sequence[int]) -> Column:
 
 
 def _any_column(values: Sequence[Any]) -> Column:
+    if (alike := encoded_alike(values)) is not None:
+        blob, size = alike
+        return Column(ANY, len(values), blob=blob, starts=np.arange(len(values) + 1, dtype=np.int64) * size)
     return _blob_column(ANY, [encode(value) for value in values])
 
 

@@ -91,6 +91,13 @@ def _full_hashes(keys: Sequence[Any]) -> Hashes:
     return np.fromiter(map(_full_hash, keys), np.uint64, len(keys))
 
 
+def block_numbers(hashes: Hashes, shard_bits: int, bits: int) -> npt.NDArray[np.int64]:
+    """The block of its part that each hash belongs to."""
+    if bits == 0:
+        return np.zeros(len(hashes), np.int64)
+    return ((hashes << np.uint64(shard_bits)) >> np.uint64(64 - bits)).astype(np.int64)
+
+
 def _mix(word: int) -> int:
     """The finaliser of splitmix64: every input bit reaches every output bit."""
     word = (word ^ word >> 30) * 0xBF58_476D_1CE4_E5B9 & _WORD

@@ -18,18 +18,9 @@ import numpy as np
 from contraction.combine import Combiner
 from contraction.folds import Fold
 from contraction.keys import Hashes
-from contraction.parts import (
-    COUNTS,
-    OTHER,
-    OWN_PACK,
-    SHARD_ROW,
-    PackBuilder,
-    Part,
-    Reader,
-    differing_blocks,
-    rewrite_part,
-    write_part,
-)
+from contraction.part import Part, Reader, differing_pairs
+from contraction.parts import COUNTS, OTHER, OWN_PACK, SHARD_ROW, PackBuilder, write_part
+from contraction.rewrite import rewrite_part
 from contraction.run import EMPTY, Run
 from contraction.sums import Delta, appeared, sums_at, together, vanished
 from contraction.update import changed_hashes, member, rows_with
@@ -86,7 +77,8 @@ class NodeTask:
 class ShardContraction:
     """The tree of one shard, bottom up. `rows` has the SHARD_ROW of every run that is stored already."""
 
-    shard_bits: int
+    shard: int
+    shards: int
     rows: dict[bytes, Any]
     #: For each run, the older packs that its part refers to, packed.
     refs: dict[bytes, bytes]
@@ -95,6 +87,8 @@ class ShardContraction:
     pack: PackBuilder
     #: Whether nodes have so many children that only sums of integers are to be contracted so.
     wide: bool = False
+    #: Small runs, which hold all shards, read once for several of them.
+    wholes: dict[bytes, Part] = field(default_factory=dict)
     #: Parts that were computed, and parts taken over after their children were found to have changed nothing.
     executed: int = 0
     #: For runs of sums, how an old one became a new one, as far as it is known.
@@ -103,6 +97,11 @@ class ShardContraction:
     _fresh: dict[tuple[bytes, bytes], Run] = field(default_factory=dict)
     _parts: dict[bytes, Part] = field(default_factory=dict)
     _changes: dict[tuple[bytes, bytes], Hashes] = field(default_factory=dict)
+
+    @property
+    def shard_bits(self) -> int:
+        """How many leading bits of a hash name the shard."""
+        return self.shards.bit_length() - 1
 
     def contract(self, task: NodeTask) -> None:
         """Compute one node's part; its children are stored or were contracted before.
@@ -131,13 +130,15 @@ class ShardContraction:
             self._combine_all(task)
             return
         fresh = self.combiner.combine(self._selected(task, changed))  # step (3)
-        really = changed_hashes(old.select(changed), fresh)  # step (4)
+        before = old.select(changed)
+        really = changed_hashes(before, fresh)  # step (4)
         self.executed += 1
         if not len(really):
             self._take_over(task, kind)
             return
         kept = fresh.take(rows_with(fresh, really))
-        row, packs = rewrite_part(old, really, kept, self.pack)
+        held = len(before.take(rows_with(before, really)))
+        row, packs = rewrite_part(old, really, kept, held, self.pack)
         self.rows[task.id], self.refs[task.id] = _of_kind(as_row(row), kind), b"".join(packs)
         self._changes[task.old_id, task.id], self._fresh[task.old_id, task.id] = really, kept
 
@@ -169,7 +170,8 @@ class ShardContraction:
         if not len(change):
             self._take_over(task, kind)
             return True
-        row, packs = rewrite_part(self._part(task.old_id), change.hashes, fresh, self.pack)
+        held = len(fresh) - int(change.holders.sum())
+        row, packs = rewrite_part(self._part(task.old_id), change.hashes, fresh, held, self.pack)
         self.rows[task.id], self.refs[task.id] = _of_kind(as_row(row), kind), b"".join(packs)
         self._changes[task.old_id, task.id], self.deltas[task.old_id, task.id] = change.hashes, change
         self._fresh[task.old_id, task.id] = fresh
@@ -229,7 +231,7 @@ class ShardContraction:
             ]
         if (old, new) in self.deltas:
             return [self.deltas[old, new]]
-        before, after = differing_blocks(self._part(old), self._part(new))
+        before, after = differing_pairs(self._part(old), self._part(new))
         return [vanished(before), appeared(after)]
 
     def _selected(self, task: NodeTask, hashes: Hashes) -> list[Run]:
@@ -264,7 +266,7 @@ class ShardContraction:
         if old == new or self.rows[old]["content"] == self.rows[new]["content"]:
             return _NOTHING
         if (old, new) not in self._changes:
-            self._changes[old, new] = changed_hashes(*differing_blocks(self._part(old), self._part(new)))
+            self._changes[old, new] = changed_hashes(*differing_pairs(self._part(old), self._part(new)))
         return self._changes[old, new]
 
     def changed_pairs(self, old: bytes, new: bytes) -> tuple[Hashes, Run]:
@@ -296,7 +298,8 @@ class ShardContraction:
 
     def _part(self, run: bytes) -> Part:
         if run not in self._parts:
-            self._parts[run] = Part.load(self.rows[run], self.shard_bits, PendingReader(self.reader, self.pack))
+            reader = PendingReader(self.reader, self.pack)
+            self._parts[run] = Part.of_shard(self.rows[run], self.shard, self.shards, reader, self.wholes)
         return self._parts[run]
 
 

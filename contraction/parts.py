@@ -1,35 +1,39 @@
 """Parts: one shard of a run, as immutable blocks named by their content, in packs.
 
     run header    one row a shard: where the shard's part header is, and the hash of its content
-    part header   the packs it refers to; one row a block: hash, pack, offset, length
-    block         a slice of a run (`Run.to_bytes`), compressed (contraction/blocks.py)
+    part header   the packs it refers to; one row a block: hash, pack, offset, length; the same for an overlay's blocks
+    block         a slice of a run (`Run.to_bytes`) or of an overlay, compressed (contraction/blocks.py)
 
 Contract: each is verified by a hash that the one above holds, and the topmost by a signed memo entry. The content
-hash of a part follows from its pairs alone, never from where its blocks lie. A part is cut into a power of two of
-blocks, by its own size: growing needs no agreement, and rewrites one part.
+hash of a part without an overlay follows from its pairs alone, never from where its blocks lie. A part is cut into a
+power of two of blocks, by its own size: growing needs no agreement, and rewrites one part.
 """
 
 from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from contraction.blocks import compressed, decompressed
-from contraction.columns import INTEGER, NONE, RAW, TEXT, Column, concat
-from contraction.keys import Hashes
-from contraction.run import EMPTY, Run, merge
-from contraction.update import rows_with
+from contraction.blocks import compressed
+from contraction.columns import INTEGER, NONE, RAW, TEXT, Column
+from contraction.keys import block_numbers
+from contraction.run import Run
 from incoop.errors import IncoopError
-from incoop.memo.checksum import block_hash, verify_block
+from incoop.memo.checksum import block_hash
 
-#: Keys of a block, roughly: a changed key rewrites a block, so small; a block costs 40 bytes and some microseconds,
-#: so not too small.
-KEYS_PER_BLOCK = 2048
+if TYPE_CHECKING:
+    from contraction.overlay import Overlay
+
+#: Keys of a block, at least, in a part of several: a changed key rewrites a block, a millisecond, so not too many;
+#: reading a block costs a quarter of a millisecond whatever is in it, so not too few.
+KEYS_PER_BLOCK = 4096
+
+#: A chunk's run with fewer keys is one part for all shards: a part costs some hundred microseconds, however small.
+SMALL_RUN = 1024
 
 #: "The pack that this header itself is in": a pack's name is known only when it is written.
 OWN_PACK = bytes(16)
@@ -45,6 +49,7 @@ SHARD_ROW = np.dtype(
         ("keys", "<u4"),
         ("sums", "u1"),  # what is known of its values: OTHER, INTEGERS or COUNTS
         ("bare", "u1"),  # of an output: whether it is the root as it is, each key with its value for a pair
+        ("small", "u1"),  # of a chunk's run: whether the part holds all shards, of which this is one
     ]
 )
 
@@ -52,7 +57,8 @@ SHARD_ROW = np.dtype(
 #: so that a sum of zero means that there is no value.
 OTHER, INTEGERS, COUNTS = range(3)
 
-_PART_HEAD = struct.Struct("<BII")  # bits, keys, packs referred to
+#: Bits, keys, packs referred to, blocks of the overlay, hashes that it decides about.
+PART_HEAD = struct.Struct("<BIIII")
 
 Rows = npt.NDArray[Any]
 
@@ -74,20 +80,6 @@ class BlockLost(IncoopError):
 
     def __str__(self) -> str:
         return f"pack {self.pack.hex()}: {self.why}"
-
-
-def read_block(stored: bytes, digest: bytes, pack: bytes) -> Run:
-    """Read back and verify a block that lies in `pack`."""
-    data = decompressed(stored)
-    if data is None or not verify_block(data, digest):
-        raise BlockLost(pack, "a block does not match its hash")
-    return Run.from_bytes(data)
-
-
-class Reader(Protocol):
-    """Reads ranges of packs. Raises BlockLost."""
-
-    def read(self, pack: bytes, offset: int, length: int) -> bytes: ...
 
 
 class PackBuilder:
@@ -137,13 +129,6 @@ def bits_for(keys: int) -> int:
     return max(0, (keys // KEYS_PER_BLOCK).bit_length() - 1)
 
 
-def block_numbers(hashes: Hashes, shard_bits: int, bits: int) -> npt.NDArray[np.int64]:
-    """The block of its part that each hash belongs to."""
-    if bits == 0:
-        return np.zeros(len(hashes), np.int64)
-    return ((hashes << np.uint64(shard_bits)) >> np.uint64(64 - bits)).astype(np.int64)
-
-
 def write_part(part: Run, shard_bits: int, pack: PackBuilder) -> tuple[Any, ...]:
     """Add a part's blocks and header to a pack; return its SHARD_ROW, in that pack."""
     bits = bits_for(len(part))
@@ -151,7 +136,7 @@ def write_part(part: Run, shard_bits: int, pack: PackBuilder) -> tuple[Any, ...]
     numbers = block_numbers(part.hashes, shard_bits, bits)
     bounds = np.searchsorted(numbers, np.arange((1 << bits) + 1)).tolist()
     for number in range(1 << bits):
-        rows[number] = _write_block(part.slice(bounds[number], bounds[number + 1]), 0, pack)
+        rows[number] = write_block(part.slice(bounds[number], bounds[number + 1]), 0, pack)
     return write_part_header(bits, len(part), [OWN_PACK], rows, pack, kind_of_sums(part))
 
 
@@ -175,140 +160,36 @@ def tells_apart(keys: Column) -> bool:
     )
 
 
-def _write_block(block: Run, own: int, pack: PackBuilder) -> tuple[bytes, int, int, int]:
+def write_block(block: Run | Overlay, own: int, pack: PackBuilder) -> tuple[bytes, int, int, int]:
+    """Add a block to a pack, which is number `own` of those that its part refers to; return its BLOCK_ROW."""
     data = block.to_bytes()
     stored = compressed(data, block.random_bytes)
     return block_hash(data), own, pack.add(stored), len(stored)
 
 
 def write_part_header(
-    bits: int, keys: int, packs: Sequence[bytes], rows: Rows, pack: PackBuilder, sums: int
+    bits: int,
+    keys: int,
+    packs: Sequence[bytes],
+    rows: Rows,
+    pack: PackBuilder,
+    sums: int,
+    overlay_blocks: int = 0,
+    overlaid: int = 0,
 ) -> tuple[Any, ...]:
-    """Add a part header to a pack; return its SHARD_ROW."""
-    data = b"".join([_PART_HEAD.pack(bits, keys, len(packs)), *packs, rows.tobytes()])
+    """Add a part header to a pack; return its SHARD_ROW. The overlay's rows stand behind those of the blocks."""
+    head = PART_HEAD.pack(bits, keys, len(packs), overlay_blocks, overlaid)
+    data = b"".join([head, *packs, rows.tobytes()])
     content = block_hash(np.ascontiguousarray(rows["hash"]).tobytes())
-    return content, block_hash(data), OWN_PACK, pack.add(data), len(data), keys, sums, False
+    return content, block_hash(data), OWN_PACK, pack.add(data), len(data), keys, sums, False, False
 
 
-@dataclass(slots=True)
-class Part:
-    """One shard of a stored run, its blocks read when asked for."""
-
-    bits: int
-    keys: int
-    sums: int
-    packs: list[bytes]
-    rows: Rows
-    shard_bits: int
-    reader: Reader
-    bare: bool = False
-    _near: dict[int, Run] = field(default_factory=dict)
-
-    @classmethod
-    def load(cls, row: Any, shard_bits: int, reader: Reader) -> Part:
-        """Read and verify the header that a SHARD_ROW points to."""
-        pack, length = bytes(row["pack"]), int(row["length"])
-        data = reader.read(pack, int(row["offset"]), length)
-        if not verify_block(data, bytes(row["digest"])):
-            raise BlockLost(pack, "a part header does not match its hash")
-        bits, keys, count = _PART_HEAD.unpack_from(data)
-        at = _PART_HEAD.size
-        ids = [data[at + 16 * i : at + 16 * (i + 1)] for i in range(count)]
-        packs = [pack if each == OWN_PACK else each for each in ids]
-        rows = np.frombuffer(data, BLOCK_ROW, 1 << bits, at + 16 * count)
-        return cls(bits, keys, int(row["sums"]), packs, rows, shard_bits, reader, bool(row["bare"]))
-
-    def block(self, number: int) -> Run:
-        """Read and verify one block."""
-        _, pack, offset, length = self.rows[number].item()
-        if not length:
-            return EMPTY
-        stored = self.reader.read(self.packs[pack], offset, length)
-        run = read_block(stored, bytes(self.rows["hash"][number]), self.packs[pack])
-        return run.paired() if self.bare else run
-
-    def blocks(self, numbers: Sequence[int]) -> Run:
-        """Several blocks, in ascending order, as one run."""
-        return join([self._near[number] if number in self._near else self.block(number) for number in numbers])
-
-    def whole(self) -> Run:
-        """Every block."""
-        return self.blocks(range(1 << self.bits))
-
-    def select(self, hashes: Hashes) -> Run:
-        """The pairs with these sorted hashes. Blocks that could hold one are read, and kept: they may be rewritten."""
-        numbers, lows, highs = self.touched(hashes)
-        self._near |= {number: self.block(number) for number in numbers if number not in self._near}
-        found = []
-        for number, low, high in zip(numbers, lows, highs, strict=True):
-            block = self._near[number]
-            found.append(block.take(rows_with(block, hashes[low:high])))
-        return join(found)
-
-    def touched(self, hashes: Hashes) -> tuple[list[int], list[int], list[int]]:
-        """The blocks that sorted hashes fall in; and for each, where its hashes begin and end."""
-        places = block_numbers(hashes, self.shard_bits, self.bits)
-        begins = np.flatnonzero(places[1:] != places[:-1]) + 1
-        lows = [0, *begins.tolist()] if len(places) else []
-        return places[lows].tolist(), lows, [*lows[1:], len(places)] if lows else []
-
-
-def join(runs: Sequence[Run]) -> Run:
-    """Runs whose hashes ascend from one to the next, as one run."""
-    runs = [run for run in runs if len(run)]
-    if len(runs) < 2:
-        return runs[0] if runs else EMPTY
-    hashes = np.concatenate([run.hashes for run in runs])
-    if any(run.firsts is not None for run in runs):
-        return merge(runs)[0]
-    return Run(hashes, concat([run.keys for run in runs]), concat([run.values for run in runs]))
-
-
-def differing_blocks(old: Part, new: Part) -> tuple[Run, Run]:
-    """The pairs of two parts, without the blocks that both have in common."""
-    if old.bits != new.bits:
-        return old.whole(), new.whole()
-    numbers = np.flatnonzero(old.rows["hash"] != new.rows["hash"]).tolist()
-    return old.blocks(numbers), new.blocks(numbers)
-
-
-def rewrite_part(old: Part, changed: Hashes, fresh: Run, pack: PackBuilder) -> tuple[tuple[Any, ...], list[bytes]]:
-    """A part in which the pairs of the sorted `changed` hashes are those of `fresh`; other blocks stay where they are.
-
-    Returns its SHARD_ROW, and the older packs that it refers to.
-
-    (1) Only blocks that a changed hash falls in are read and written, one by one: a block fits in a processor's cache.
-    (2) A part that thereby gets too many or too few blocks for its size is written anew.
-    """
-    from contraction.splice import replaced_keys
-
-    numbers, lows, highs = old.touched(changed)
-    places = block_numbers(fresh.hashes, old.shard_bits, old.bits)
-    begins, ends = (np.searchsorted(places, numbers, side=side).tolist() for side in ("left", "right"))
-    keys = old.keys
-    blocks: list[Run] = []
-    for number, low, high, begin, end in zip(numbers, lows, highs, begins, ends, strict=True):  # step (1)
-        before = old.blocks([number])
-        blocks.append(replaced_keys(before, changed[low:high], fresh.slice(begin, end)))
-        keys += len(blocks[-1]) - len(before)
-    if bits_for(keys) != old.bits:  # step (2)
-        return write_part(replaced_keys(old.whole(), changed, fresh), old.shard_bits, pack), []
-    rows = old.rows.copy()
-    for number, block in zip(numbers, blocks, strict=True):
-        rows[number] = _write_block(block, len(old.packs), pack)
-    packs, rows["pack"] = _used_packs([*old.packs, OWN_PACK], rows)
-    row = write_part_header(old.bits, keys, packs, rows, pack, min(old.sums, kind_of_sums(fresh)))
-    return row, [each for each in packs if each != OWN_PACK]
-
-
-def _used_packs(packs: list[bytes], rows: Rows) -> tuple[list[bytes], npt.NDArray[np.int64]]:
-    """The packs that rows still refer to, and the rows' places among them."""
-    used, places = np.unique(rows["pack"], return_inverse=True)
-    return [packs[number] for number in used.tolist()], places
-
-
-def write_run(run: Run, shards: int, pack: PackBuilder) -> Rows:
-    """Add all parts of a run to a pack; return its rows."""
+def write_run(run: Run, shards: int, pack: PackBuilder, may_be_small: bool) -> Rows:
+    """Add all parts of a run to a pack; return its rows, of which a small one has one."""
+    if may_be_small and len(run) < SMALL_RUN:
+        rows = np.array([write_part(run, 0, pack)], SHARD_ROW)
+        rows["small"] = True
+        return rows
     bounds = shard_bounds(run, shards)
     shard_bits = shards.bit_length() - 1
     return np.array(

@@ -221,6 +221,17 @@ def merge(runs: Sequence[Run]) -> tuple[Run, npt.NDArray[np.bool_]]:
     return Run(hashes[first_rows], keys.take(order[first_rows]), values, _firsts(starts_of(sizes))), rows > 1
 
 
+def join(runs: Sequence[Run]) -> Run:
+    """Runs whose hashes ascend from one to the next, as one run."""
+    runs = [run for run in runs if len(run)]
+    if len(runs) < 2:
+        return runs[0] if runs else EMPTY
+    hashes = np.concatenate([run.hashes for run in runs])
+    if any(run.firsts is not None for run in runs):
+        return merge(runs)[0]
+    return Run(hashes, concat([run.keys for run in runs]), concat([run.values for run in runs]))
+
+
 def _group_rows(begins: Ints, counts: Ints) -> Index:
     """The rows of groups that begin at `begins` and have `counts` members, one group after the other."""
     ends = np.cumsum(counts)

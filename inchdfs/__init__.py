@@ -24,7 +24,7 @@ from inchdfs.manifest import Manifest
 from inchdfs.packs import Location, read_chunk
 from inchdfs.records import Csv, Delimited, FixedLength, Lines, RecordFormat, WholeFile
 from inchdfs.settings import ChunkSettings
-from inchdfs.sources import expand
+from inchdfs.sources import Listing, expand
 from inchdfs.spark_segments import spark_segments
 from inchdfs.splitter import Splitter
 from inchdfs.store import DatasetStore, VersionName
@@ -38,6 +38,7 @@ __all__ = [
     "Delimited",
     "FixedLength",
     "Lines",
+    "Listing",
     "Location",
     "Manifest",
     "RecordFormat",

@@ -31,7 +31,7 @@ from inchdfs.packs import Location, PackIndex, using_store, write_atomically
 from inchdfs.parallel import SegmentRunner
 from inchdfs.records import Lines, RecordFormat
 from inchdfs.settings import ChunkSettings
-from inchdfs.sources import InputFile, expand, readable
+from inchdfs.sources import InputFile, Listing, expand, readable
 from inchdfs.store import DatasetStore
 from incoop.errors import BadCall
 
@@ -172,8 +172,12 @@ def _stamp(file: InputFile) -> Stamp:
 
 
 def _index_path(store: DatasetStore, inputs: Named, records: RecordFormat) -> Path:
-    named = [inputs] if isinstance(inputs, str | os.PathLike) else list(inputs)
-    key = "\0".join([*(str(Path(one).absolute()) for one in named), tag_of(records)])
+    if isinstance(inputs, Listing):
+        named = ["listing", inputs.name]
+    else:
+        each = [inputs] if isinstance(inputs, str | os.PathLike) else inputs
+        named = [str(Path(one).absolute()) for one in each]
+    key = "\0".join([*named, tag_of(records)])
     return store.inputs / f"{xxhash.xxh3_128_hexdigest(os.fsencode(key))}.manifest"
 
 

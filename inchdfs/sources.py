@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from glob import glob, has_magic  # Path.glob takes no absolute pattern
 from pathlib import Path
-from typing import BinaryIO, Protocol
+from typing import BinaryIO, Protocol, overload
 
 import zstandard
 
@@ -42,6 +42,24 @@ class InputFile:
     def seekable(self) -> bool:
         """The content can be read again from any place: neither compressed nor a pipe."""
         return not self.compressed and self.path.is_file()
+
+
+@dataclass(frozen=True, slots=True)
+class Listing(Sequence[str]):
+    """Files that a caller found in a way of its own. Their index is found by `name`, whichever come and go."""
+
+    name: str
+    files: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.files)
+
+    @overload
+    def __getitem__(self, at: int) -> str: ...
+    @overload
+    def __getitem__(self, at: slice) -> tuple[str, ...]: ...
+    def __getitem__(self, at: int | slice) -> str | tuple[str, ...]:
+        return self.files[at]
 
 
 def expand(inputs: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> list[InputFile]:

@@ -1,6 +1,6 @@
 """Steps 3 and 4, contract and reduce: the touched nodes of some shards, then their touched keys. Runs in a Spark task.
 
-Contract: a shard's tree and output equal those of a run from scratch, to the byte. A task loads the headers of the
+Contract: a shard's tree and output hold the pairs that a run from scratch gives. A task loads the headers of the
 runs it needs, goes through its shards one after the other, writes one pack, and returns rows.
 """
 
@@ -19,7 +19,9 @@ from contraction.combine import Combiner, CombinerError
 from contraction.folds import recognise
 from contraction.keys import Hashes
 from contraction.node import NodeTask, ShardContraction, as_row
-from contraction.parts import OTHER, OWN_PACK, BlockLost, PackBuilder, Part, rewrite_part, shard_of, write_part
+from contraction.part import Part
+from contraction.parts import OTHER, OWN_PACK, BlockLost, PackBuilder, shard_of, write_part
+from contraction.rewrite import rewrite_part
 from contraction.run import EMPTY, Run, merge, starts_of
 from contraction.sums import Delta
 from incoop.counters import take_counts
@@ -122,7 +124,8 @@ def _contract_shards(spec: ContractSpec, shards: Sequence[int]) -> list[ShardDon
     output = RunHeader.load(spec.old_output, spec.shards, reader) if spec.old_output is not None else None
     deltas = _deltas(spec, reader)
     pack = PackBuilder()
-    done = [_one_shard(spec, shard, headers, output, deltas, reader, pack) for shard in shards]
+    wholes: dict[bytes, Part] = {}
+    done = [_one_shard(spec, shard, headers, output, deltas, reader, pack, wholes) for shard in shards]
     if pack.parts:
         name = blobs.write(pack.parts)
         for each in done:
@@ -202,18 +205,20 @@ def _one_shard(
     deltas: dict[tuple[bytes, bytes], Run],
     reader: BlobReader,
     pack: PackBuilder,
+    wholes: dict[bytes, Part],
 ) -> ShardDone:
     started = time.perf_counter()
     take_counts()
-    shard_bits = spec.shards.bit_length() - 1
     tree = ShardContraction(
-        shard_bits,
+        shard,
+        spec.shards,
         _OfShard(headers, lambda header: header.rows[shard]),
         _OfShard(headers, lambda header: header.refs[shard]),
         Combiner.of(spec.combiner),
         reader,
         pack,
         spec.wide,
+        wholes,
         deltas={pair: Delta.of_run(shard_of(run, shard, spec.shards)) for pair, run in deltas.items()},
     )
     flat = spec.combiner is None and bool(spec.nodes)
@@ -257,8 +262,11 @@ class _Reduced:
 
 
 def _is_output(root: Any, reducer: Reducer) -> bool:
-    """Whether every key's output is the key and its value: a sum, minimum or maximum of one integer is that integer."""
-    return bool(root["sums"] != OTHER and recognise(reducer) is not None)
+    """Whether every key's output is the key and its value: a sum, minimum or maximum of one integer is that integer.
+
+    Not of a small run, the root of an input of one chunk: its part holds the keys of all shards.
+    """
+    return bool(root["sums"] != OTHER and not root["small"] and recognise(reducer) is not None)
 
 
 def _root_as_output(tree: ShardContraction, spec: ContractSpec) -> _Reduced:
@@ -285,9 +293,10 @@ def _reduce_changed(tree: ShardContraction, spec: ContractSpec, flat: bool, old:
     outputs = _reduce(spec.reducer, fresh)
     part = Part.load(old.row, tree.shard_bits, tree.reader)
     counters = _counted(outputs)
-    for name, count in _counted(part.select(changed)).items():
+    before = part.select(changed)
+    for name, count in _counted(before).items():
         counters[name] = counters.get(name, 0) - count
-    row, packs = rewrite_part(part, changed, outputs, tree.pack)
+    row, packs = rewrite_part(part, changed, outputs, len(before), tree.pack)
     return _Reduced(as_row(row), b"".join(packs), len(fresh), counters)
 
 

@@ -60,7 +60,7 @@ def identify(job: Job) -> Identity:
         }
         if job.version is None:
             impure += [str(call) for call in impurities(function)]
-    shape = f"{_LAYOUT} {job.shard_count} {tag_of(job.records)}".encode()
+    shape = f"{_LAYOUT} {job.shard_count} {job.may_have_few_shards} {tag_of(job.records)}".encode()
     # A version text stands for code only together with the job that it is a version of.
     scope = job.name.encode() if job.version is not None else b""
     # Combiners and reducers call methods of objects that the mapper made, of classes their own code never names.

@@ -112,21 +112,18 @@ def _manifests(
     found: list[Manifest] = []
     paths: list[str] = []
 
+    def index(files: Named) -> Manifest:
+        return inchdfs.index_input(
+            store, files, settings=settings, records=job.records, paranoid=paranoid, run_segments=run_segments
+        )
+
     def index_paths() -> None:
         if paths:
-            indexed: Named = list(paths)
-            found.append(
-                inchdfs.index_input(
-                    store,
-                    indexed,
-                    settings=settings,
-                    records=job.records,
-                    paranoid=paranoid,
-                    run_segments=run_segments,
-                )
-            )
+            found.append(index(list(paths)))
             paths.clear()
 
+    if isinstance(named, inchdfs.Listing):
+        return [index(named)]
     for one in map(os.fspath, each):
         if one.startswith(SCHEME):
             index_paths()

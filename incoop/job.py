@@ -17,6 +17,11 @@ Reducer = Callable[[Any, Iterable[Any]], Pairs]
 #: Shards of a job unless told otherwise: enough for the cores of a small cluster, few enough that a one-record update
 #: on one machine does not spend its time on going through them.
 DEFAULT_SHARDS = 16
+
+#: Shards of a job none of whose chunks has many keys: a part costs as much as combining some dozen keys in it, and two
+#: still use two cores.
+FEW_SHARDS = 2
+
 _MOST_SHARDS = 4096
 
 #: What a job may ask for.
@@ -83,4 +88,17 @@ class Job:
 
     @property
     def shard_count(self) -> int:
+        """Shards of a job with many keys."""
         return self.shards or DEFAULT_SHARDS
+
+    @property
+    def may_have_few_shards(self) -> bool:
+        """Whether the number of shards follows the number of keys.
+
+        Not without a combiner: reducers of few keys then have all values to work on, and are worth spreading.
+        """
+        return self.shards is None and self.combiner is not None
+
+    def shards_for(self, few_keys: bool) -> int:
+        """Shards of a tree all of whose chunks have few keys, or some have many."""
+        return FEW_SHARDS if few_keys and self.may_have_few_shards else self.shard_count

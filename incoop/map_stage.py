@@ -54,6 +54,8 @@ class MapSpec:
     reducer: Reducer | None
     records: RecordFormat
     shards: int
+    #: Whether a run of few keys is kept as one part, so that its tree may have fewer shards.
+    may_be_small: bool
     worker: WorkerConfig
     #: Average bytes of a leaf, 0 for none, None for the default.
     leaf: int | None = None
@@ -175,11 +177,11 @@ def _map_and_write(spec: MapSpec, task: ChunkTask, reader: BlobReader, pack: Pac
         pieces = [Piece(b"", partial(_all_records, pieces))]
     if mapped is None:
         mapped = group_pieces(mapper, pieces, combiner, most_keys)
-    rows = mapped.runs.write(spec.shards, combiner, pack)
+    rows = mapped.runs.write(spec.shards, spec.may_be_small, combiner, pack)
     table = mapped.leaves.to_bytes() if mapped.leaves is not None else b""
     small = spec.leaf is not None or len(table) <= task.where.length * LARGEST_TABLE
     leaves = pack.add_region(table) if table and small else NO_REGION
-    header = write_header(rows, [b""] * spec.shards, pack, leaves)
+    header = write_header(rows, [b""] * len(rows), pack, leaves)
     if mapped.delta is None:
         return _Written(header, mapped.counters)
     return _Written(header, mapped.counters, base, pack.add_region(mapped.delta.to_run().to_bytes()))

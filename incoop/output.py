@@ -16,12 +16,13 @@ import xxhash
 
 from contraction.encoding import encode
 from contraction.keys import normal
-from contraction.parts import BlockLost, Part, differing_blocks, read_block
+from contraction.part import Part, differing_pairs, read_block, read_overlay
+from contraction.parts import BlockLost
 from contraction.run import EMPTY, Run
 from contraction.update import changed_hashes, rows_with
 from contraction.wire import read_column
 from incoop.contract_stage import COUNTED
-from incoop.memo import verify_block
+from incoop.memo import block_hash, verify_block
 from incoop.runs import BlobReader, RunHeader, RunRef
 
 Pair = tuple[Any, Any]
@@ -41,20 +42,43 @@ class OutputBlock:
     bare: bool
     #: Where the block stands among its neighbours; shapes the next stage's tree.
     tail: int
+    #: What changed in a shard's block since it was written.
+    changes: BlockChanges | None = None
 
     def pairs(self, reader: BlobReader) -> list[Pair]:
         """Read, verify and decode."""
-        if not self.length:
+        if not self.length and self.changes is None:
             return []
-        data = reader.read(self.pack, self.offset, self.length)
+        data = reader.read(self.pack, self.offset, self.length) if self.length else b""
         if self.is_run:
-            run = read_block(data, self.id, self.pack)
+            run = self.changes.over(data, self.pack, reader) if self.changes else read_block(data, self.id, self.pack)
             values = run.paired().values if self.bare else run.values
         elif verify_block(data, self.id):
             values, _ = read_column(data, 0)
         else:
             raise BlockLost(self.pack, "an output block does not match its hash")
         return [pair for pair in values.to_list() if pair[0] is not COUNTED]
+
+
+@dataclass(frozen=True, slots=True)
+class BlockChanges:
+    """The slice of an overlay that belongs to one block."""
+
+    #: The hash of the block without it.
+    block: bytes
+    #: The overlay's block: hash, pack, offset, length.
+    stored: tuple[bytes, bytes, int, int]
+    #: Which range of its shard's hashes the block is: of 2**bits, counted from 0.
+    shard_bits: int
+    bits: int
+    number: int
+
+    def over(self, data: bytes, pack: bytes, reader: BlobReader) -> Run:
+        """The block, read from `pack`, as it is now."""
+        written = read_block(data, self.block, pack) if data else EMPTY
+        digest, overlay_pack, offset, length = self.stored
+        overlay = read_overlay(reader.read(overlay_pack, offset, length), digest, overlay_pack)
+        return overlay.cut(self.shard_bits, self.bits)[self.number].over(written)
 
 
 class Output(Protocol):
@@ -81,14 +105,18 @@ class Sharded:
 
     def blocks(self, part: int, reader: BlobReader) -> list[OutputBlock]:
         stored = self.part(part, reader)
+        changes = _changes(stored)
         return [
             OutputBlock(
-                *(id_, stored.packs[pack], offset, length),
+                *(id_ if change is None else change[0], stored.packs[pack], offset, length),
                 is_run=True,
                 bare=stored.bare,
                 tail=_tail(part, number, len(stored.rows)),
+                changes=change and change[1],
             )
-            for number, (id_, pack, offset, length) in enumerate(stored.rows.tolist())
+            for number, ((id_, pack, offset, length), change) in enumerate(
+                zip(stored.rows.tolist(), changes, strict=True)
+            )
         ]
 
     def part(self, part: int, reader: BlobReader) -> Part:
@@ -112,6 +140,20 @@ class Mapped:
         # The content itself shapes the next tree: a chunk has no neighbours that stay when it changes.
         tail = xxhash.xxh3_64_intdigest(ref.digest)
         return [OutputBlock(ref.digest, ref.pack, ref.offset, ref.length, is_run=False, bare=False, tail=tail)]
+
+
+def _changes(part: Part) -> list[tuple[bytes, BlockChanges] | None]:
+    """For each block of a part that its overlay changes, what it is known by now, and the change."""
+    if not len(part.over):
+        return [None] * len(part.rows)
+    found: list[tuple[bytes, BlockChanges] | None] = []
+    coarser = part.bits - part.over_bits
+    for number, overlay in enumerate(part.overlay().cut(part.shard_bits, part.bits)):
+        digest, pack, offset, length = part.over[number >> coarser].item()
+        block = bytes(part.rows["hash"][number])
+        change = BlockChanges(block, (digest, part.packs[pack], offset, length), part.shard_bits, part.bits, number)
+        found.append((block_hash(block + overlay.to_bytes()), change) if len(overlay) else None)
+    return found
 
 
 def read_part(output: Output, part: int, reader: BlobReader) -> list[Pair]:
@@ -147,7 +189,7 @@ def differing(old: Output, new: Output, portion: int, reader: BlobReader) -> tup
     if len(old) and len(new):
         if old.content(portion) == new.content(portion):
             return ([], []), ([], [])
-        before, after = differing_blocks(_part(old, portion, reader), _part(new, portion, reader))
+        before, after = differing_pairs(_part(old, portion, reader), _part(new, portion, reader))
         changed = changed_hashes(before, after)
         before, after = before.take(rows_with(before, changed)), after.take(rows_with(after, changed))
     else:

@@ -17,6 +17,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 import xxhash
 
 import inchdfs
@@ -24,13 +25,14 @@ from contraction.combine import CombinerChangesKeys
 from contraction.encoding import ENCODING_VERSION
 from contraction.folds import Fold, recognise
 from contraction.node import NotIntegers
+from contraction.part import Part
 from contraction.parts import BlockLost
 from incoop.batches import BatchCombiner, ChunkMapper
 from incoop.contract_stage import ContractSpec, ReduceFailed, ShardDone, contract_shards
 from incoop.errors import IncoopError
 from incoop.explain import OnlyExplained, explain
 from incoop.failures import JobFailed, NotDeterministic, ResultLost, TooLittleReuse, place_of
-from incoop.generation import Record
+from incoop.generation import Ids, Record
 from incoop.identity import Identity, identify
 from incoop.inputs import BlockSource, ChunkedInput, chunk_inputs
 from incoop.job import Job
@@ -41,7 +43,7 @@ from incoop.null_memo import NullMemo
 from incoop.output import Mapped, Output, Sharded
 from incoop.plan import BATCHES, FLAT, NONE, TREE, WIDE, TreePlan, plan_tree, run_ids
 from incoop.report import RunReport
-from incoop.runs import BlobReader, RunHeader, RunRef, StoredDelta
+from incoop.runs import BlobReader, RunHeader, RunRef, StoredDelta, all_small
 from incoop.spark import Spark
 from incoop.tallies import Tallies
 
@@ -86,8 +88,10 @@ class Outcome:
     #: The output of the run before, if there was one.
     old_output: Output | None
     report: RunReport
-    #: Hash of the root's content: the same for the same input and code, whatever ran before.
-    root: bytes
+    #: What names the input and the code: equal for equal ones.
+    id: bytes
+    #: Reads the hash of what the tree's root holds, whatever ran before.
+    root: Callable[[], bytes]
 
 
 @dataclass(slots=True)
@@ -112,6 +116,8 @@ class JobRun:
     _refused: list[str] | None = None
     #: Whether the values of a sum were found not to be integers.
     _narrow: bool = False
+    #: Shards of the tree, as far as it is known.
+    _shards: int = 0
 
     def __post_init__(self) -> None:
         self.report = RunReport(self.job.name)
@@ -133,12 +139,12 @@ class JobRun:
                 self.job = replace(self.job, combiner=None)
                 self._again(f"running without the combiner: {changes}")
 
-    def recover(self, lost: BlockLost, root: bytes) -> Outcome:
+    def recover(self, lost: BlockLost, id_: bytes) -> Outcome:
         """Run again for a result that was lost after the run; the input must still be what it was."""
         self.lost.add(lost.pack)
         self._again(f"a stored result is damaged and is computed again ({lost})")
         outcome = self.execute()
-        if outcome.root != root:
+        if outcome.id != id_:
             raise ResultLost(self.job.name, str(lost))
         return outcome
 
@@ -174,15 +180,18 @@ class JobRun:
         comparable = before is not None and not self.lost and before.facts["tree"] == identity.tree
         old = before if comparable else None
         ids = run_ids(identity.map, chunked.mapper_of, chunked.rows["id"])
-        lay = partial(plan_tree, ids, chunked.rows["tail"], identity.combine, old)
         self._narrow = before is not None and before.facts.get("narrow") == identity.combine.hex()
-        shape = _shape(self.job, self._narrow)
-        plan = lay(shape)
+        self._shards = old.facts["shards"] if old is not None else self.job.shard_count
+        lay = partial(self._lay, ids, chunked.rows["tail"], identity, old)
+        plan = lay()
         self.report.map.tasks = len(ids)
-        self.report.reduce.tasks = self.job.shard_count if self.job.reducer is not None else 0
-        self._count_nodes(plan)
         output_id = _output_id(identity, plan)
         known = self._consult_memo(plan, output_id) if len(ids) else None
+        if len(ids) and plan.known[0].all() and self._has_other_shards(plan):
+            plan = lay().over(plan)
+            output_id = _output_id(identity, plan)
+            known = self._consult_memo(plan, output_id)
+        self._count_tasks(plan)
         self._ask_before_running(plan, chunked, known is not None, before, identity)
         if self.options.verify:
             self._verify_sample(plan, chunked)
@@ -192,20 +201,44 @@ class JobRun:
             self.report.seconds["spark"] = time.perf_counter() - started
             self._map(plan, chunked, first=old is None)
             if self.job.reducer is not None:
+                if self._has_other_shards(plan):
+                    plan = lay().over(plan)
                 try:
-                    known = self._contract(plan, identity, output_id, old, shape == WIDE)
+                    known = self._contract(plan, identity, old)
                 except NotIntegers:
                     self._narrow = True
-                    plan = lay(_shape(self.job, self._narrow)).over(plan)
-                    output_id = _output_id(identity, plan)
-                    known = self._contract(plan, identity, output_id, old)
-        root = self._root_hash(plan)
+                    plan = lay().over(plan)
+                    known = self._contract(plan, identity, old)
+                output_id = _output_id(identity, plan)
         output = self._output(plan, known)
         self.report.counters = self._tallies.in_all(ids, before)
         old_output = self._old_output(before)
-        record = Record(plan.levels, self._facts(identity, known, root))
+        record = Record(plan.levels, self._facts(identity, known))
         self._keeper.commit(self.job.name, record, [output_id] if known else [])
-        return Outcome(output, old_output, self.report, root)
+        return Outcome(output, old_output, self.report, output_id, partial(self._root_hash, plan))
+
+    def _lay(self, ids: Ids, tails: npt.NDArray[np.uint64], identity: Identity, old: Record | None) -> TreePlan:
+        """Lay the tree, in its shape and with its shards as far as they are known."""
+        if old is not None and old.facts["shards"] != self._shards:
+            old = Record(old.levels[:1], old.facts)  # chunks are as they were, nodes are cut otherwise
+        seed = identity.combine + self._shards.to_bytes(2, "little")
+        return plan_tree(ids, tails, seed, old, self._shape)
+
+    @property
+    def _shape(self) -> str:
+        """The kind of tree that the job has."""
+        if self.job.reducer is None:
+            return NONE
+        if self.job.combiner is None:
+            return FLAT
+        if isinstance(self.job.combiner, BatchCombiner):
+            return BATCHES
+        return WIDE if recognise(self.job.combiner) is Fold.SUM and not self._narrow else TREE
+
+    def _has_other_shards(self, plan: TreePlan) -> bool:
+        """Whether the chunk runs, all of them known, ask for another number of shards; which then counts."""
+        before, self._shards = self._shards, self.job.shards_for(all_small(plan.levels[0].refs))
+        return before != self._shards
 
     @property
     def _keeper(self) -> Keeper:
@@ -215,7 +248,7 @@ class JobRun:
         """The parts of the output; a map-only job's are its chunk runs."""
         if reduced is None:
             return Mapped([RunRef.of_row(row) for row in plan.levels[0].refs])
-        header = RunHeader.load(reduced, self.job.shard_count, self._reader())
+        header = RunHeader.load(reduced, self._shards, self._reader())
         self.report.keys_total = int(header.rows["keys"].sum())
         return Sharded(header)
 
@@ -314,6 +347,7 @@ class JobRun:
             self.job.reducer,
             self.job.records,
             self.job.shard_count,
+            self.job.may_have_few_shards,
             self.memo.worker_config(),
             leaf=self.job.leaf,
             check_combiner=check,
@@ -367,12 +401,12 @@ class JobRun:
         header = RunHeader.load(ref, self.job.shard_count, self._reader())
         return np.ascontiguousarray(header.rows["content"]).tobytes()
 
-    def _contract(
-        self, plan: TreePlan, identity: Identity, output_id: bytes, old: Record | None, wide: bool = False
-    ) -> RunRef:
+    def _contract(self, plan: TreePlan, identity: Identity, old: Record | None) -> RunRef:
         """Contract the missing nodes and reduce what changed at the root; one Spark task does some shards."""
         started = time.perf_counter()
-        self._count_nodes(plan)
+        self._count_tasks(plan)
+        if old is not None and old.facts["shards"] != self._shards:
+            old = None
         places = plan.needed()[1]
         nodes = [plan.node_task(level, index) for level, index in places]
         # The output can be updated only when the same reducer made it from a tree that compares.
@@ -389,14 +423,14 @@ class JobRun:
         spec = ContractSpec(
             combiner=self.job.combiner,
             reducer=self.job.reducer,
-            shards=self.job.shard_count,
+            shards=self._shards,
             worker=self.memo.worker_config(),
             nodes=tuple(nodes),
             root=plan.root,
             old_root=old_root,
             old_output=RunRef.of_fact(old.facts["output"]) if old_root is not None and old is not None else None,
             refs=refs,
-            wide=wide,
+            wide=self._shape == WIDE,
             deltas={id_: delta for id_, delta in self._deltas.items() if id_ in refs},
         )
         # On a cluster always the same groups: a shard goes where it was before.
@@ -424,43 +458,36 @@ class JobRun:
         done.sort(key=lambda each: each.shard)
         self._tallies.reduced(done, old if old_root is not None else None)
         self.report.contracted(done, time.perf_counter() - started)
-        return self._keeper.contracted(plan, [] if flat else places, output_id, done, self._tallies.by_reducers)
+        return self._keeper.contracted(
+            plan, [] if flat else places, _output_id(identity, plan), done, self._tallies.by_reducers
+        )
 
-    def _count_nodes(self, plan: TreePlan) -> None:
-        self.report.combine.tasks = sum(len(level.ids) for level in plan.levels[1:]) * self.job.shard_count
+    def _count_tasks(self, plan: TreePlan) -> None:
+        self.report.combine.tasks = sum(len(level.ids) for level in plan.levels[1:]) * self._shards
+        self.report.reduce.tasks = self._shards if self.job.reducer is not None else 0
 
     def _root_hash(self, plan: TreePlan) -> bytes:
         """What the root holds, shard by shard; without a combiner there is no root but its chunks."""
         if self.job.combiner is None or not len(plan.levels[0].ids):
             return block_hash(plan.levels[-1].ids.tobytes())
-        header = RunHeader.load(RunRef.of_row(plan.levels[-1].refs[0]), self.job.shard_count, self._reader())
-        return block_hash(np.ascontiguousarray(header.rows["content"]).tobytes())
+        reader = self._reader()
+        header = RunHeader.load(RunRef.of_row(plan.levels[-1].refs[0]), self._shards, reader)
+        parts = (Part.of_shard(row, shard, self._shards, reader, {}) for shard, row in enumerate(header.rows))
+        return block_hash(b"".join(part.content() for part in parts))
 
-    def _facts(self, identity: Identity, output: RunRef | None, root: bytes) -> dict[str, Any]:
+    def _facts(self, identity: Identity, output: RunRef | None) -> dict[str, Any]:
         return {
             "encoding": ENCODING_VERSION,
             "tree": identity.tree,
             "reduce": identity.reduce.hex(),
             "parts": identity.parts,
-            "shards": self.job.shard_count,
+            "shards": self._shards,
             "output": output.to_fact() if output else None,
-            "root": root.hex(),
             "refused": self._refused,
             "narrow": identity.combine.hex() if self._narrow else None,
             **self._tallies.facts(),
             "places": self._places,
         }
-
-
-def _shape(job: Job, narrow: bool) -> str:
-    """The kind of tree that a job has."""
-    if job.reducer is None:
-        return NONE
-    if job.combiner is None:
-        return FLAT
-    if isinstance(job.combiner, BatchCombiner):
-        return BATCHES
-    return WIDE if recognise(job.combiner) is Fold.SUM and not narrow else TREE
 
 
 def _output_id(identity: Identity, plan: TreePlan) -> bytes:

@@ -65,7 +65,7 @@ class Result:
     @property
     def root(self) -> bytes:
         """Hash of the contraction tree's root: equal for equal input and code, whatever ran before."""
-        return self._outcome.root
+        return self._read(lambda: self._outcome.root())
 
     @property
     def output(self) -> Output:
@@ -75,6 +75,11 @@ class Result:
     def __iter__(self) -> Iterator[Pair]:
         for part in range(len(self.output)):
             yield from self._read(partial(self._pairs, part))
+
+    def by_block(self) -> Iterator[Pair]:
+        """All pairs in the order in which the map tasks of a next stage meet them."""
+        for part in range(len(self.output)):
+            yield from self._read(partial(self._pairs_of_blocks, part))
 
     def collect(self) -> list[Pair]:
         """All pairs, as a list."""
@@ -130,12 +135,15 @@ class Result:
 
     def recover(self, lost: BlockLost) -> None:
         """Compute again what a lost pack held."""
-        recovered = self._recover(lost, self._outcome.root)
+        recovered = self._recover(lost, self._outcome.id)
         # The last run is now the one that was recovered; changes are still those since the one before.
         self._outcome = replace(recovered, old_output=self._outcome.old_output)
 
     def _pairs(self, part: int) -> list[Pair]:
         return read_part(self.output, part, self._reader)
+
+    def _pairs_of_blocks(self, part: int) -> list[Pair]:
+        return [pair for block in self._blocks(part) for pair in block.pairs(self._reader)]
 
     def _blocks(self, part: int) -> list[OutputBlock]:
         return self.output.blocks(part, self._reader)

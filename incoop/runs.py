@@ -13,13 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from contraction.parts import OWN_PACK, SHARD_ROW, BlockLost, PackBuilder, Part, Rows, join
-from contraction.run import Run
+from contraction.part import Part
+from contraction.parts import OWN_PACK, SHARD_ROW, BlockLost, PackBuilder, Rows
+from contraction.run import Run, join
 from incoop.memo import BlobStore, MemoEntry, PackUnreadable, verify_block
 from incoop.memo.entry import split_ids
 
-#: Where a chunk's leaves are, in the pack of its header: digest, offset, length.
-_LEAVES = struct.Struct("<16sQI")
+#: Where a chunk's leaves are, in the pack of its header: digest, offset, length. Then the number of rows.
+_LEAVES = struct.Struct("<16sQIH")
 NO_REGION = (bytes(16), 0, 0)
 
 #: One reference.
@@ -93,11 +94,16 @@ class RunHeader:
     def load(cls, ref: RunRef, shards: int, reader: BlobReader) -> RunHeader:
         """Read and verify a header."""
         data = read_region(ref, reader, "a run header")
-        rows = np.frombuffer(data, SHARD_ROW, shards, _LEAVES.size).copy()
+        *_, stored = _LEAVES.unpack_from(data)
+        rows = np.frombuffer(data, SHARD_ROW, stored, _LEAVES.size).copy()
         rows["pack"][rows["pack"] == np.void(OWN_PACK)] = np.void(ref.pack)
-        at = _LEAVES.size + shards * SHARD_ROW.itemsize
-        counts = np.frombuffer(data, "<u2", shards, at).tolist()
-        at += 2 * shards
+        if rows["small"][0]:
+            rows = np.repeat(rows, shards)
+            rows["keys"] = -(-rows["keys"] // shards)  # how many there are in one is not known, and only estimated with
+            return cls(rows, (b"",) * shards)
+        at = _LEAVES.size + stored * SHARD_ROW.itemsize
+        counts = np.frombuffer(data, "<u2", stored, at).tolist()
+        at += 2 * stored
         refs = []
         for count in counts:
             refs.append(data[at : at + 16 * count])
@@ -108,6 +114,15 @@ class RunHeader:
         """Every pack that the run's parts and blocks lie in."""
         own = {bytes(pack) for pack in self.rows["pack"].tolist()}
         return own.union(*(split_ids(packed) for packed in self.refs))
+
+
+#: Length of the header of a small run: one row, which refers to no other pack.
+_SMALL_HEADER = _LEAVES.size + SHARD_ROW.itemsize + 2
+
+
+def all_small(refs: Rows) -> bool:
+    """Whether all runs of chunks are small, given their REF_ROWs."""
+    return bool((refs["length"] == _SMALL_HEADER).all())
 
 
 class _Span:
@@ -126,6 +141,8 @@ class _Span:
 def read_run(ref: RunRef, shards: int, reader: BlobReader) -> Run:
     """A chunk's whole run. Its parts lie side by side in its own pack, so one reading gets nearly all of them."""
     rows = RunHeader.load(ref, shards, reader).rows
+    if rows["small"][0]:
+        return Part.load(rows[0], 0, reader).whole()
     ends = rows["offset"].astype(np.int64) + rows["length"]
     span = _Span(reader, ref.pack, int(ends[0]), max(int(ends[-1]), int(ends[0])))
     shard_bits = shards.bit_length() - 1
@@ -137,13 +154,13 @@ def write_header(
 ) -> tuple[bytes, int, int]:
     """Add a run header to a pack; return its digest, offset and length. `leaves` is a region of the same pack."""
     counts = np.array([len(packed) // 16 for packed in refs], "<u2")
-    data = b"".join([_LEAVES.pack(*leaves), rows.tobytes(), counts.tobytes(), *refs])
+    data = b"".join([_LEAVES.pack(*leaves, len(rows)), rows.tobytes(), counts.tobytes(), *refs])
     return pack.add_region(data)
 
 
 def read_leaf_region(ref: RunRef, reader: BlobReader) -> bytes:
     """The kept leaves of a chunk's run; empty when it has none."""
-    digest, offset, length = _LEAVES.unpack_from(read_region(ref, reader, "a run header"))
+    digest, offset, length, _ = _LEAVES.unpack_from(read_region(ref, reader, "a run header"))
     if not length:
         return b""
     return read_region(RunRef(ref.pack, digest, offset, length), reader, "a table of leaves")

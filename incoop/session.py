@@ -135,6 +135,12 @@ class Session:
             self._rdds = RddProgram(self)
         return self._rdds
 
+    def index(self, files: inchdfs.Listing, records: inchdfs.RecordFormat) -> inchdfs.Manifest:
+        """The chunks of listed files; only those that changed since they were last indexed are read."""
+        return inchdfs.index_input(
+            self.datasets, files, settings=self._chunks, records=records, run_segments=self._spark.segments()
+        )
+
     def worker_config(self) -> WorkerConfig:
         """What a Spark task needs to read and write stored blocks."""
         return self._memo.worker_config()

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from contraction.combine import Combiner
-from contraction.parts import SHARD_ROW, PackBuilder, Rows, join, shard_bounds, shard_of, write_part, write_run
-from contraction.run import EMPTY, Run
+from contraction.parts import SHARD_ROW, PackBuilder, Rows, shard_bounds, shard_of, write_part, write_run
+from contraction.run import EMPTY, Run, join
 
 #: A spilled run is cut into this many ranges of its hashes, so that a shard is read without the rest of the run.
 _RANGES = 256
@@ -46,10 +46,10 @@ class PartialRuns:
             ends.append(ends[-1] + self._file.write(run.slice(bounds[number], bounds[number + 1]).to_bytes()))
         self._ends.append(ends)
 
-    def write(self, shards: int, combiner: Combiner, pack: PackBuilder) -> Rows:
+    def write(self, shards: int, may_be_small: bool, combiner: Combiner, pack: PackBuilder) -> Rows:
         """Combine the runs and add all parts to a pack; in memory is one shard of each at a time."""
         if self._file is None:
-            return write_run(self._first if self._first is not None else EMPTY, shards, pack)
+            return write_run(self._first if self._first is not None else EMPTY, shards, pack, may_be_small)
         shard_bits = shards.bit_length() - 1
         with self._file:
             rows = [

@@ -15,7 +15,7 @@ from urllib.parse import unquote, urlsplit
 _OTHER_PATTERNS = ("{", "}", "\\", "**", "[^", "[!")
 
 #: Compressed files that Hadoop reads and inchdfs does not, or not in the same way.
-_OTHER_CODECS = (".deflate", ".lz4", ".snappy", ".zst", ".lzo", ".xz")
+OTHER_CODECS = (".deflate", ".lz4", ".snappy", ".zst", ".lzo", ".xz")
 
 _BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 
@@ -65,7 +65,7 @@ def _hidden(path: Path) -> bool:
 
 
 def _readable(path: Path) -> bool:
-    if not path.is_file() or path.suffix in _OTHER_CODECS or not os.access(path, os.R_OK):
+    if not path.is_file() or path.suffix in OTHER_CODECS or not os.access(path, os.R_OK):
         return False
     with path.open("rb") as file:
         return not file.read(3).startswith(_BYTE_ORDER_MARKS)

@@ -39,7 +39,7 @@ from incoop.fronts.mrjob_tasks import (
     ReduceTask,
     task_file,
 )
-from incoop.job import Job
+from incoop.job import DEFAULT_SHARDS, Job
 from incoop.report import RunReport
 from incoop.result import Result
 from incoop.session import Session
@@ -221,7 +221,9 @@ class Step:
         if given.variables:
             mapper = {path: ChunkMapper(replace(task, variables=each)) for path, each in given.variables.items()}
             inputs = {path: path for path in given.variables}
-        return self.session.run(Job(name, mapper, reducer, combiner, records=records), inputs)
+        # A next step maps its blocks, so that there must be some.
+        job = Job(name, mapper, reducer, combiner, shards=DEFAULT_SHARDS, records=records)
+        return self.session.run(job, inputs)
 
     def _reduce_tasks(self, reducer: Script, gathered: Output) -> Output:
         """Run whole reduce tasks, cut where mrjob would cut them, each in a file of its own."""

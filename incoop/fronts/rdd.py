@@ -15,10 +15,10 @@ from itertools import islice
 from typing import Any
 
 from incoop.batches import LawfulCombiner
-from incoop.fronts.rdd_lineage import Unmemoized
+from incoop.fronts.rdd_indexing import indexed
+from incoop.fronts.rdd_lineage import Part, Unmemoized
 from incoop.fronts.rdd_merging import merger
 from incoop.fronts.rdd_narrow import Function
-from incoop.fronts.rdd_sources import Files
 from incoop.fronts.rdd_stages import Stage, Work
 from incoop.fronts.rdd_steps import Sink
 from incoop.fronts.rdd_wide import WideRDD
@@ -31,13 +31,12 @@ class MemoRDD(WideRDD):
         """All records, in order, read on the driver."""
         if all(part.light for part in self._parts):
             for part in self._parts:
-                assert isinstance(part.base, Stage)
                 yield from part.base.read(part.steps)
         else:
             yield from self._stored().read()
 
     def collect(self) -> list[Any]:
-        if any(isinstance(part.base, Files) and not part.steps for part in self._parts):
+        if any(part.as_it_is for part in self._parts):
             return self._plain().collect()
         try:
             return list(self._rows())
@@ -139,7 +138,10 @@ class MemoRDD(WideRDD):
         self._plain_of_stored().saveAsTextFile(path, compressionCodecClass)
 
     def zipWithIndex(self) -> MemoRDD:
-        return self.program.imported(self._plain_of_stored().zipWithIndex())
+        if self._placement is not None:
+            return self.program.imported(self._plain_of_stored().zipWithIndex())
+        base = indexed(self.program, self._as_parent(), self._stored, lambda: self._plain().zipWithIndex())
+        return self._made([Part(base)])
 
 
 def _with_one(record: Any) -> tuple[Any, int]:

@@ -33,7 +33,7 @@ _PACK_BYTES = 64 << 20
 class ImportedBlocks:
     """The elements of a plain RDD, stored when first needed; a `BlockSource` for the engine."""
 
-    def __init__(self, rdd: RDD[Any], worker: WorkerConfig, one_by_one: bool) -> None:
+    def __init__(self, rdd: RDD[Any], worker: WorkerConfig, one_by_one: bool = False) -> None:
         self._rdd, self._worker, self._one_by_one = rdd, worker, one_by_one
         self._blocks: list[OutputBlock] | None = None
 

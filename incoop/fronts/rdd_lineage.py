@@ -6,12 +6,14 @@ Contract: nothing runs until a result is asked for. `Unmemoized` says that the e
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from pyspark import RDD
 
 from incoop.fronts.rdd_steps import LIGHT, Shape, Step
+from incoop.inputs import BlockSource
 
 
 class Unmemoized(Exception):
@@ -33,10 +35,21 @@ class Base(ABC):
     ordered = False
     #: The records can be read from the store, once they are there.
     kept = False
+    #: The records are those of the user's files: plain Spark reads them as they are, nothing is gained by storing them.
+    raw = False
 
     @abstractmethod
     def input(self) -> Any:
         """What the engine takes as input; may run earlier stages, may raise Unmemoized."""
+
+    def blocks(self) -> BlockSource:
+        """The records as blocks, in their order; may run earlier stages, may raise Unmemoized."""
+        source: BlockSource = self.input()
+        return source
+
+    def read(self, steps: Sequence[Step] = ()) -> Iterator[Any]:
+        """The records of a base that is kept, on the driver, after light steps."""
+        raise AssertionError(f"{self.name} is not kept")
 
     @abstractmethod
     def plain(self) -> RDD[Any]:
@@ -62,6 +75,11 @@ class Part:
     def light(self) -> bool:
         """Whether the records can be read from a stored result without calling a function of the user's."""
         return self.base.kept and all(step.kind in LIGHT for step in self.steps)
+
+    @property
+    def as_it_is(self) -> bool:
+        """Whether the records are those of files, with nothing done to them."""
+        return self.base.raw and not self.steps
 
     def name(self) -> str:
         return ".".join([self.base.name, *(step.kind.name for step in self.steps)])

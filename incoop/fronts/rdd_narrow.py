@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 from pyspark import RDD, SparkContext, StorageLevel
-from pyspark.core.rdd import portable_hash
+from pyspark.core.rdd import Partitioner, portable_hash
 from pyspark.resultiterable import ResultIterable
 
+from incoop.fronts.rdd_fallbacks import PlainRDD
 from incoop.fronts.rdd_lineage import Part
-from incoop.fronts.rdd_sources import Files
 from incoop.fronts.rdd_stages import Stage, Work
 from incoop.fronts.rdd_steps import LIGHT, Kind, Sink, Step
 
@@ -32,15 +32,19 @@ class Placement:
     number: Callable[[], int]
     placed: Callable[[], RDD[Any]]
     since: tuple[Step, ...] = ()
+    partitioner: Partitioner | None = None
+
+    def after(self, step: Step) -> Placement:
+        """The same partitions after a step; where keys may change, nobody knows any more which partition has which."""
+        partitioner = self.partitioner if step.kind in _KEEP_KEYS else None
+        return Placement(self.number, self.placed, (*self.since, step), partitioner)
 
 
-class NarrowRDD(RDD[Any]):
+class NarrowRDD(PlainRDD):
     """Records of some parts, one after the other."""
 
     is_checkpointed = False
     has_resource_profile = False
-    #: What a plain RDD with this partitioner would promise is not promised.
-    partitioner = None
 
     def __init__(self, program: RddProgram, parts: Sequence[Part], placement: Placement | None = None) -> None:
         self.program, self._parts, self._placement = program, tuple(parts), placement
@@ -76,6 +80,11 @@ class NarrowRDD(RDD[Any]):
 
     def _reserialize(self, serializer: Any = None) -> RDD[Any]:
         return self._plain()._reserialize(serializer)
+
+    @property
+    def partitioner(self) -> Partitioner | None:  # type: ignore[override]
+        """That of the partitions that the program asked for; those that it did not ask for are of no hash."""
+        return self._placement.partitioner if self._placement is not None else None
 
     def _is_barrier(self) -> bool:
         return False
@@ -124,7 +133,7 @@ class NarrowRDD(RDD[Any]):
 
     def _plain_of_stored(self) -> RDD[Any]:
         """This RDD by plain Spark, from stored records where they are this RDD's own."""
-        if self._placement is not None or all(isinstance(part.base, Files) and not part.steps for part in self._parts):
+        if self._placement is not None or all(part.as_it_is for part in self._parts):
             return self._plain()
         return self._stored().from_store()
 
@@ -159,9 +168,7 @@ class NarrowRDD(RDD[Any]):
     def _step(self, kind: Kind, function: Function | None = None) -> Self:
         step = Step(kind, function)
         parts = [Part(part.base, (*part.steps, step)) for part in self._as_parent()]
-        at = self._placement
-        placement = Placement(at.number, at.placed, (*at.since, step)) if at is not None else None
-        return self._made(parts, placement)
+        return self._made(parts, self._placement.after(step) if self._placement is not None else None)
 
     def map(self, f: Function, preservesPartitioning: bool = False) -> Self:
         return self._step(Kind.MAP, f)
@@ -193,22 +200,31 @@ class NarrowRDD(RDD[Any]):
         return self._step(Kind.PARTITION, f)
 
     def mapPartitionsWithIndex(self, f: Function, preservesPartitioning: bool = False) -> RDD[Any]:
-        return self._plain().mapPartitionsWithIndex(f, preservesPartitioning)
+        with self.program.falling_back("mapPartitionsWithIndex"):
+            return self._plain().mapPartitionsWithIndex(f, preservesPartitioning)
 
     def union(self, other: RDD[Any]) -> RDD[Any]:
+        if not isinstance(other, RDD):
+            return self._plain().union(other)  # which says what is wrong
         return self.program.union([self, other])
 
     # Partitions.
 
-    def _placed(self, number: Callable[[], int], place: Callable[[RDD[Any]], RDD[Any]]) -> Self:
+    def _placed(
+        self,
+        number: Callable[[], int],
+        place: Callable[[RDD[Any]], RDD[Any]],
+        partitioner: Partitioner | None = None,
+    ) -> Self:
         def placed() -> RDD[Any]:
             return place(self._plain_of_stored())
 
-        return self._made(self._as_parent(), Placement(number, placed))
+        return self._made(self._as_parent(), Placement(number, placed, partitioner=partitioner))
 
     def partitionBy(self, numPartitions: int | None, partitionFunc: Function = portable_hash) -> Self:
         number = numPartitions if numPartitions is not None else self._defaultReducePartitions()
-        return self._placed(lambda: number, lambda rdd: rdd.partitionBy(number, partitionFunc))
+        partitioner = Partitioner(number, partitionFunc)
+        return self._placed(lambda: number, lambda rdd: rdd.partitionBy(number, partitionFunc), partitioner)
 
     def coalesce(self, numPartitions: int, shuffle: bool = False) -> Self:
         if not numPartitions > 0:
@@ -220,8 +236,12 @@ class NarrowRDD(RDD[Any]):
         return self._placed(number, lambda rdd: rdd.coalesce(numPartitions, shuffle))
 
 
+#: Steps after which a record is where its key says.
+_KEEP_KEYS = frozenset({Kind.MAP_VALUES, Kind.FLAT_MAP_VALUES, Kind.FILTER, Kind.GROUPED})
+
+
 def _costs_nothing(part: Part) -> bool:
-    return part.light or (isinstance(part.base, Files) and not part.steps)
+    return part.light or part.as_it_is
 
 
 def _stepped(rdd: RDD[Any], steps: Sequence[Step]) -> RDD[Any]:

@@ -5,16 +5,20 @@ from __future__ import annotations
 import logging
 import sys
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pyspark import RDD, SparkContext
+import xxhash
+from pyspark import RDD, SparkContext, SparkFiles
 
+from inchdfs.manifest import Stamp
 from inchdfs.records import Lines
+from incoop.failures import JobFailed
 from incoop.fronts.rdd import MemoRDD
 from incoop.fronts.rdd_lineage import Part, Quietly, Unmemoized
-from incoop.fronts.rdd_sources import Files, Imported
+from incoop.fronts.rdd_sources import Files, Imported, WholeFiles
 from incoop.fronts.rdd_steps import Step
 
 if TYPE_CHECKING:
@@ -44,6 +48,8 @@ class RddProgram:
         self.notes: list[str] = []
         self._names: Counter[str] = Counter()
         self._sources = 0
+        self._falls_back = False
+        self._added: dict[tuple[str, Stamp], bytes] = {}
 
     @property
     def context(self) -> SparkContext:
@@ -63,16 +69,16 @@ class RddProgram:
             return _TEXT_FILE(self.context, path, minPartitions, use_unicode)
 
         records = Lines() if use_unicode else Lines(encoding=None)
-        return MemoRDD(self, [Part(Files(path, records, plain or read, self._next_source()), steps)])
+        return MemoRDD(self, [Part(Files(self, path, records, plain or read, self._next_source()), steps)])
 
     def whole_text_files(self, path: str, minPartitions: int | None = None, use_unicode: bool = True) -> MemoRDD:
-        """(path, content) of each file; a file is read again in every run, and what is done with it is reused."""
+        """(path, content) of each file, as `SparkContext.wholeTextFiles` gives them."""
         plain: RDD[Any] = _WHOLE_TEXT_FILES(self.context, path, minPartitions, use_unicode)
-        return self.imported(plain, one_by_one=True)
+        return MemoRDD(self, [Part(WholeFiles(self, path, plain, use_unicode, self._next_source()))])
 
-    def imported(self, rdd: RDD[Any], one_by_one: bool = False) -> MemoRDD:
+    def imported(self, rdd: RDD[Any]) -> MemoRDD:
         """Plain Spark data as the input of memoized stages."""
-        return MemoRDD(self, [Part(Imported(self, rdd, self._next_source(), one_by_one))])
+        return MemoRDD(self, [Part(Imported(self, rdd, self._next_source()))])
 
     def union(self, rdds: list[RDD[Any]]) -> RDD[Any]:
         """All records of several RDDs."""
@@ -91,6 +97,20 @@ class RddProgram:
     def worker_config(self) -> WorkerConfig:
         return self.session.worker_config()
 
+    def added_files(self) -> bytes:
+        """A hash of the files that were given to all workers (`--files`, `addFile`): functions may read them."""
+        context = self.context
+        root = Path(SparkFiles.getRootDirectory())
+        code = context._python_includes or ()  # which fingerprints see
+        pieces: list[bytes] = []
+        for file in sorted(root.iterdir()) if root.is_dir() else []:
+            if file.is_file() and file.suffix != ".py" and file.name not in code:
+                known = file.name, Stamp.of(file)
+                if known not in self._added:
+                    self._added[known] = xxhash.xxh3_128_digest(file.read_bytes())
+                pieces += [file.name.encode(), self._added[known]]
+        return xxhash.xxh3_128_digest(b"\0".join(pieces)) if pieces else b""
+
     def unique(self, shape: str) -> str:
         """A name for a stage of this shape: the second one of a program has another than the first, in every run."""
         self._names[shape] += 1
@@ -100,8 +120,20 @@ class RddProgram:
         """Say once that plain Spark runs something."""
         if isinstance(why, Quietly) or (isinstance(why, Unmemoized) and isinstance(why.__cause__, Exception)):
             return  # of no interest, or said for the stage that it comes from
-        said = (str(why) or type(why).__name__).splitlines()[0]
+        # Where a function failed PySpark says better: it shows the record, the engine the chunk.
+        said = why.error if isinstance(why, JobFailed) else (str(why) or type(why).__name__).splitlines()[0]
         self.say(f"{title}: plain Spark runs this ({said})")
+
+    @contextmanager
+    def falling_back(self, method: str) -> Iterator[None]:
+        """Say once that a method is plain Spark's; not which others it is made of."""
+        outermost, self._falls_back = not self._falls_back, True
+        if outermost:
+            self.say(f"{method}: plain Spark runs this, and what is made of it")
+        try:
+            yield
+        finally:
+            self._falls_back = not outermost
 
     def say(self, note: str) -> None:
         """Keep a note, and log it when it is new."""

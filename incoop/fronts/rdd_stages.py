@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
@@ -22,9 +23,12 @@ from incoop.fronts.rdd_sorting import range_ends
 from incoop.fronts.rdd_sources import Files
 from incoop.fronts.rdd_steps import LIGHT, Fused, Kind, Shape, Sink, Step, read_light
 from incoop.job import Job, Reducer
+from incoop.runs import BlobReader
 
 if TYPE_CHECKING:
     from incoop.fronts.rdd_program import RddProgram
+    from incoop.memo import WorkerConfig
+    from incoop.output import OutputBlock
     from incoop.result import Result
 
 
@@ -90,9 +94,9 @@ class Stage(Base):
                 raise Quietly("no block is a partition of sorted records, and none is an empty partition")
         if self.ordered and len(self.parts) > 1:
             raise Quietly("records of several orders")
-        updates = self._updates()
+        updates, files = self._updates(), self.program.added_files()
         mappers: list[Any] = [
-            ChunkMapper(Fused(part.steps, self.work.sink, part.base.shape, self.work.arguments, updates))
+            ChunkMapper(Fused(part.steps, self.work.sink, part.base.shape, self.work.arguments, updates, files))
             for part in self.parts
         ]
         formats = {part.base.records for part in self.parts if isinstance(part.base, Files)}
@@ -103,7 +107,7 @@ class Stage(Base):
             mappers[0] if len(mappers) == 1 else {str(number): mapper for number, mapper in enumerate(mappers)},
             self.work.reducer,
             self.work.combiner,
-            shards=self.work.shards,
+            shards=self.work.shards or DEFAULT_SHARDS,  # the next stage maps its blocks
             records=formats.pop() if formats else Lines(),
         )
         given = inputs[0] if len(inputs) == 1 else {str(number): each for number, each in enumerate(inputs)}
@@ -125,8 +129,8 @@ class Stage(Base):
 
     def read(self, steps: Sequence[Step] = ()) -> Iterator[Any]:
         """The records of the result, after light steps."""
-        pairs: Any = sorted(self.result(), key=itemgetter(0)) if self.ordered else self.result()
-        return read_light(steps, pairs, self.shape)
+        pairs = self.result().by_block()
+        return read_light(steps, sorted(pairs, key=itemgetter(0)) if self.ordered else pairs, self.shape)
 
     def input(self) -> Result:
         return self.result()
@@ -139,14 +143,16 @@ class Stage(Base):
 
     def from_store(self) -> RDD[Any]:
         """The records as a plain RDD that reads them from the store."""
+        if self.ordered and self.stored:
+            return self._recompute()
         try:
-            pairs = self.result().rdd()
+            blocks = self.result().output_blocks()
         except Unmemoized:
             return self._recompute()
+        read = partial(_pairs_of, self.program.worker_config())
+        pairs = self.program.context.parallelize(blocks, max(1, self.partitions())).flatMap(read)
         if self.ordered:
-            return self._recompute() if self.stored else _in_order(pairs, self.partitions())
-        if self.partitions() < pairs.getNumPartitions():
-            pairs = pairs.coalesce(max(1, self.partitions()))
+            return _in_order(pairs, self.partitions())
         return pairs.values() if self.stored else pairs
 
     def partitions(self) -> int:
@@ -169,6 +175,10 @@ class SortStage(Stage):
         ends = range_ends(sketches[0]) if sketches else []
         self.work = replace(self.work, arguments=(ends, *self.work.arguments))
         return super()._run()
+
+
+def _pairs_of(worker: WorkerConfig, block: OutputBlock) -> list[Any]:
+    return block.pairs(BlobReader(worker.open()))
 
 
 def _in_order(ranges: RDD[Any], partitions: int) -> RDD[Any]:

@@ -72,6 +72,9 @@ class Sink(Enum):
     RANGED = "", "k = bisect_left(g, x[0]); yield k if h else -k, x", ""
     #: The keys whose hashes are smallest.
     SKETCHED = "found = {}", "found[hash_of(x[0])] = x[0]", "return [(None, smallest(found.items()))]"
+    #: How many records a range has; records with their numbers, of which `g` has the first of each range.
+    SIZED = "n = {}", "n[b] = n.get(b, 0) + 1", "return n.items()"
+    NUMBERED = "n = dict(g)", "yield b, (x, n[b]); n[b] += 1", ""
     COUNTED = "y = 0", "y += 1", "return [(None, y)]"
     #: One value for a key: `g` makes it of the first, `h` adds another.
     COMBINED = (
@@ -104,6 +107,8 @@ class Fused:
     shape: Shape
     arguments: tuple[Any, ...] = ()
     updates: Updates = field(default_factory=Updates)
+    #: A hash of the files that functions may read by `SparkFiles`.
+    files: bytes = b""
 
     def __call__(self, records: Iterable[Any]) -> Iterable[tuple[Any, Any]]:
         def pairs() -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Self
 
 from pyspark import RDD
@@ -92,7 +93,7 @@ class WideRDD(NarrowRDD):
         keyfunc: Function = _itself,
     ) -> RDD[Any]:
         if keyfunc is not _itself:
-            return self._plain_of_stored().sortByKey(ascending, numPartitions, keyfunc)  # type: ignore[arg-type]
+            return self.map(_KeyedBy(keyfunc)).sortByKey(ascending, numPartitions).values()
         parents, least = self._as_parent(), merger(merged)
         ranges = Stage(
             self.program,
@@ -115,6 +116,16 @@ class WideRDD(NarrowRDD):
             if numPartitions is None
             else self._made([Part(stage)], Placement(lambda: numPartitions, in_order._plain))
         )
+
+
+@dataclass(frozen=True, slots=True)
+class _KeyedBy:
+    """A pair under what a function makes of its key."""
+
+    function: Function
+
+    def __call__(self, pair: tuple[Any, Any]) -> tuple[Any, tuple[Any, Any]]:
+        return self.function(pair[0]), pair
 
 
 def _with_none(record: Any) -> tuple[Any, None]:

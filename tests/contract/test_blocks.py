@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contraction.blocks import compressed, decompressed
-from contraction.parts import BlockLost, PackBuilder, read_block, write_part
+from contraction.part import read_block
+from contraction.parts import BlockLost, PackBuilder, write_part
 from contraction.run import Run
 from contraction.shape import WIDE_BITS, levels
 from incoop.memo.checksum import block_hash

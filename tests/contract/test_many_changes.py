@@ -8,7 +8,8 @@ import pytest
 
 from contraction.combine import Combiner
 from contraction.node import NodeTask, NotIntegers, ShardContraction
-from contraction.parts import PackBuilder, Part
+from contraction.part import Part
+from contraction.parts import PackBuilder
 from contraction.run import Run
 
 from .test_contraction_laws import Memory, Version, contract_version, longest, store_run, total
@@ -55,6 +56,6 @@ def test_a_wide_node_refuses_what_is_no_integer() -> None:
     rows: dict[bytes, Any] = {
         id_: store_run(Run.of_values(chunk), memory) for id_, chunk in ((b"a", {"x": 1}), (b"b", {"x": 0.5}))
     }
-    shard = ShardContraction(0, rows, dict.fromkeys(rows, b""), Combiner.of(total), memory, PackBuilder(), wide=True)
+    shard = ShardContraction(0, 1, rows, dict.fromkeys(rows, b""), Combiner.of(total), memory, PackBuilder(), wide=True)
     with pytest.raises(NotIntegers):
         shard.contract(NodeTask(b"node", (b"a", b"b")))

@@ -31,7 +31,7 @@ def totals_by_count(word: Any, count: int) -> Iterator[tuple[int, int]]:
     yield count, 1
 
 
-COUNT = incoop.Job("count", mapper=keys_as_written, combiner=total, reducer=total)
+COUNT = incoop.Job("count", mapper=keys_as_written, combiner=total, reducer=total, shards=16)
 BY_COUNT = incoop.Job("by count", mapper=totals_by_count, combiner=total, reducer=total)
 
 
@@ -67,6 +67,6 @@ def test_outputs_with_and_without_pairs_follow_each_other(place: Place) -> None:
 def test_a_reducer_that_may_do_more_is_called(place: Place) -> None:
     place.write(some_lines(random.Random("called"), 300))
     assert shards_as_they_are(place.run(COUNT)) == 16
-    doubled = place.run(incoop.Job("doubled", mapper=keys_as_written, combiner=total, reducer=twice))
+    doubled = place.run(incoop.Job("doubled", mapper=keys_as_written, combiner=total, reducer=twice, shards=16))
     assert shards_as_they_are(doubled) == 0
     assert doubled.as_dict() == {key: 2 * count for key, count in place.run(COUNT)}

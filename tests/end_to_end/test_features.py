@@ -48,7 +48,7 @@ def ten_largest(key: str, found: Iterable[tuple[int, str]]) -> Iterator[tuple[st
     yield key, sorted(found, reverse=True)[:10]
 
 
-COUNT = incoop.Job("count", words, total, total)
+COUNT = incoop.Job("count", words, total, total, shards=16)
 GROUP = incoop.Job("group by count", by_count, sorted_words)
 TOP = incoop.Job("top of each", first_word, ten_largest)
 

@@ -1,7 +1,8 @@
 """Unmodified PySpark programs print under `incoop submit` what they print under spark-submit, twice.
 
-Between the two runs the input of each changes by a line. Starting Spark takes longer than most programs, so one process
-runs them all: one `spark-submit` on both versions of the input, one `incoop submit` on each.
+Between the two runs the input of each changes by a line; a third run has nothing new to see. Starting Spark takes
+longer than most programs, so one process runs them all: one `spark-submit` on both versions of the input, one
+`incoop submit` on each and once more.
 """
 
 from __future__ import annotations
@@ -84,6 +85,9 @@ CASES: dict[str, tuple[Callable[[random.Random], list[str]], str, list[str]]] = 
 }
 
 
+#: What the seventh text of inverted_index becomes.
+CHANGED_TEXT = "other words word1\n"
+
 ALL = [*CASES, "inverted_index"]
 
 #: Those whose input has several chunks.
@@ -92,7 +96,10 @@ LARGE = ["word_count", "sort", "average_by_key", "top_n", "log_statistics"]
 
 @dataclass(slots=True)
 class Runs:
-    """What all programs printed and wrote on both versions of their input, and what incoop reported."""
+    """What all programs printed and wrote on both versions of their input, and what incoop reported.
+
+    The last of three memoized runs is on the input of the second.
+    """
 
     plain: list[dict[str, str]] = field(default_factory=list)
     memoized: list[dict[str, str]] = field(default_factory=list)
@@ -118,7 +125,8 @@ def _write_inputs(folder: Path, version: int) -> dict[str, int]:
     for number, line in enumerate(_words(random.Random(3))[:40]):
         (texts / f"{number}.txt").write_text(f"{line}\n{line[::-1]}\n")
     if version:
-        (texts / "7.txt").write_text("other words word1\n")
+        (texts / "7.txt").write_text(CHANGED_TEXT)
+    sizes["inverted_index"] = sum(text.stat().st_size for text in texts.iterdir())
     assert len(set(sizes.values())) == len(sizes)
     return sizes
 
@@ -168,15 +176,16 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Runs:
 
 def _memoized_runs(folder: Path, env: dict[str, str], found: Runs) -> None:
     script, plan = PROGRAMS / "run_all.py", folder / "memoized.json"
-    for version in range(2):
-        found.sizes.append(_write_inputs(folder / "input", version))
-        plan.write_text(json.dumps(_calls(folder / "input", folder / f"out{version}")))
+    for run in range(3):
+        if run < 2:
+            found.sizes.append(_write_inputs(folder / "input", run))
+        plan.write_text(json.dumps(_calls(folder / "input", folder / f"out{run}")))
         ours = incoop(
             "submit", *SETTINGS, "--store", folder / "store", "--report", "json", script, plan, env=env, timeout=400
         )
         assert ours.returncode == 0, ours.stderr
         assert ours.stdout == "".join(f"ran {name}.py\n" for name in ALL)
-        found.memoized.append(_outputs(folder / f"out{version}"))
+        found.memoized.append(_outputs(folder / f"out{run}"))
         found.reports.append(json.loads(ours.stderr.splitlines()[-1]))
 
 
@@ -198,6 +207,22 @@ def test_a_program_reads_again_what_changed(program: str, runs: Runs) -> None:
         assert [stage["keys"]["reduced"] for stage in second] == [3]
 
 
-def test_nothing_falls_back_to_plain_spark(runs: Runs) -> None:
+def test_the_inverted_index_maps_the_file_that_changed(runs: Runs) -> None:
+    ((first,), (second,)) = (runs.sources(run, "inverted_index") for run in range(2))
+    assert (first["map"]["executed"], first["map"]["tasks"]) == (40, 40)
+    assert (second["map"]["executed"], second["map"]["tasks"]) == (1, 40)
+    line = _words(random.Random(3))[7]
+    touched = {*line.split(), *line[::-1].split()} ^ {*CHANGED_TEXT.split()}
+    assert 0 < second["keys"]["reduced"] <= len(touched) < second["keys"]["total"]
+
+
+def test_a_run_on_unchanged_input_maps_nothing_and_prints_the_same(runs: Runs) -> None:
+    assert runs.memoized[2] == runs.memoized[1]
+    assert runs.reports[2]["map"]["executed"] == runs.reports[2]["keys"]["reduced"] == 0
+    assert runs.reports[2]["map"]["tasks"] == runs.reports[1]["map"]["tasks"] > 0
+
+
+def test_nothing_falls_back_to_plain_spark_but_a_sample(runs: Runs) -> None:
     for report in runs.reports:
-        assert report["job"] == "run_all.py" and report["notes"] == []
+        assert report["job"] == "run_all.py"
+        assert [note.partition(":")[0] for note in report["notes"]] == ["takeSample"]  # where kmeans begins

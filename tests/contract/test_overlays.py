@@ -1,0 +1,150 @@
+"""Parts in which few keys of many blocks changed: the changes are kept beside the blocks, and nothing shows of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from contraction import parts as parts_module
+from contraction.keys import hashes_of
+from contraction.overlay import Overlay
+from contraction.part import Part, differing_pairs
+from contraction.parts import SHARD_ROW, PackBuilder
+from contraction.rewrite import rewrite_part
+from contraction.run import Run
+from contraction.update import changed_hashes
+
+from .test_contraction_laws import Memory, Version, contract_version, store_run, total
+
+KEYS = 400
+
+#: Of the parts that are compared block by block.
+FEW_KEYS = 140
+_EMPTY = np.empty(0, np.uint64)
+
+
+def changed_part(old: Part, before: dict[Any, Any], after: dict[Any, Any], memory: Memory) -> Part:
+    """The part after an update that knows which keys changed."""
+    keys = [key for key in before.keys() | after.keys() if before.get(key) != after.get(key)]
+    hashes = np.unique(hashes_of(keys)) if keys else _EMPTY
+    pack = PackBuilder()
+    fresh = Run.of_values({key: after[key] for key in keys if key in after})
+    held = sum(key in before for key in keys)
+    row, _ = rewrite_part(old, hashes, fresh, held, pack)
+    stored = np.array([row], SHARD_ROW)
+    stored["pack"] = memory.keep(pack)
+    return Part.load(stored[0], 0, memory)
+
+
+@st.composite
+def edits(draw: st.DrawFn) -> list[dict[int, int | None]]:
+    """Changes, one after the other: new values of keys, None where the key goes."""
+    values = st.none() | st.integers(1, 9)
+    sizes = st.integers(0, 15) | st.integers(40, 80)  # some too large for an overlay
+    return [
+        draw(st.dictionaries(st.integers(0, FEW_KEYS + 50), values, min_size=size, max_size=size))
+        for size in draw(st.lists(sizes, min_size=1, max_size=5))
+    ]
+
+
+@settings(max_examples=60, deadline=None)
+@given(history=edits(), some=st.lists(st.integers(0, FEW_KEYS + 50), max_size=40))
+def test_a_part_with_an_overlay_reads_as_one_written_from_scratch(
+    history: list[dict[int, int | None]], some: list[int]
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(parts_module, "KEYS_PER_BLOCK", 4)
+        memory = Memory()
+        before: dict[Any, Any] = dict.fromkeys(range(FEW_KEYS), 1)
+        part = Part.load(store_run(Run.of_values(before), memory), 0, memory)
+        for edit in history:
+            after = {key: value for key, value in {**before, **edit}.items() if value is not None}
+            older, part = part, changed_part(part, before, after, memory)
+            scratch = Part.load(store_run(Run.of_values(after), memory), 0, memory)
+            assert part.whole().to_bytes() == scratch.whole().to_bytes()
+            assert (part.keys, part.bits, part.content()) == (len(after), scratch.bits, scratch.content())
+            wanted = np.unique(hashes_of(some)) if some else _EMPTY
+            assert part.select(wanted).to_bytes() == scratch.select(wanted).to_bytes()
+            for number in range(1 << part.bits):
+                assert part.blocks([number]).to_bytes() == scratch.blocks([number]).to_bytes()
+            really = {key for key in before.keys() | after.keys() if before.get(key) != after.get(key)}
+            found = changed_hashes(*differing_pairs(older, part))
+            assert found.tolist() == (np.unique(hashes_of(list(really))).tolist() if really else [])
+            before = after
+
+
+def test_a_thin_change_of_many_blocks_is_kept_beside_them_and_merged_when_it_has_grown() -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(parts_module, "KEYS_PER_BLOCK", 4)
+        memory = Memory()
+        before = dict.fromkeys(range(KEYS), 1)
+        part = Part.load(store_run(Run.of_values(before), memory), 0, memory)
+        sizes = []
+        for step in range(12):
+            after = {**before, **dict.fromkeys(range(step * 20, step * 20 + 20), 2)}
+            unchanged = part.rows["hash"].tolist()
+            part = changed_part(part, before, after, memory)
+            sizes.append(part.overlaid)
+            assert not part.overlaid or part.rows["hash"].tolist() == unchanged
+            before = after
+        assert sizes == [20, 40, 60, 80, 100, 0, 20, 40, 60, 80, 100, 0]
+
+
+def test_a_key_that_changes_again_writes_one_block_of_the_overlay() -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(parts_module, "KEYS_PER_BLOCK", 4)
+        memory = Memory()
+        before = dict.fromkeys(range(KEYS), 1)
+        part = Part.load(store_run(Run.of_values(before), memory), 0, memory)
+        after = {**before, **dict.fromkeys(range(25), 2)}
+        part = changed_part(part, before, after, memory)
+        again = changed_part(part, after, {**after, 3: 7}, memory)
+        assert len(part.over) == len(again.over) > 2
+        assert int((part.over["hash"] != again.over["hash"]).sum()) == 1
+
+
+def test_a_damaged_overlay_is_a_lost_block() -> None:
+    memory = Memory()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(parts_module, "KEYS_PER_BLOCK", 4)
+        before = dict.fromkeys(range(KEYS), 1)
+        part = Part.load(store_run(Run.of_values(before), memory), 0, memory)
+        part = changed_part(part, before, {**before, **dict.fromkeys(range(20), 2)}, memory)
+    _, pack, offset, _ = part.over[0].item()
+    name = part.packs[pack]
+    data = bytearray(memory.packs[name])
+    data[offset + 9] ^= 1
+    memory.packs[name] = bytes(data)
+    with pytest.raises(parts_module.BlockLost, match="hash"):
+        part.whole()
+
+
+def test_an_overlay_keeps_hashes_that_are_gone() -> None:
+    run = Run.of_values({"a": 1, "b": 2})
+    gone = np.sort(hashes_of(["x", "y", "z"]))
+    again = Overlay.from_bytes(Overlay(gone, run).to_bytes())
+    assert again.gone.tolist() == gone.tolist()
+    assert again.fresh.to_bytes() == run.to_bytes()
+
+
+def test_a_node_of_sums_is_updated_again_and_again_as_from_scratch() -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(parts_module, "KEYS_PER_BLOCK", 4)
+        version: Version = [{f"word{i}": 1 for i in range(start, start + 300)} for start in range(0, 800, 100)]
+        memory = Memory()
+        before = None
+        overlaid = []
+        for step in range(6):
+            more = {f"word{i * 37}": step + 2 for i in range(25)}
+            version = [*version[:step], {**version[step], **more}, *version[step + 1 :]]
+            rows, node, _ = contract_version(version, total, memory, before)
+            part = Part.load(rows[node[0]], 0, memory)
+            scratch, same, _ = contract_version(version, total, Memory(), None)
+            assert part.content() == bytes(scratch[same[0]]["content"])
+            overlaid.append(part.overlaid)
+            before = rows, node
+        assert any(overlaid)
