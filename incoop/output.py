@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
@@ -43,7 +43,7 @@ class OutputBlock:
     #: Where the block stands among its neighbours; shapes the next stage's tree.
     tail: int
     #: What changed in a shard's block since it was written.
-    changes: BlockChanges | None = None
+    changes: BlockChanges | None = field(default=None, kw_only=True)
 
     def pairs(self, reader: BlobReader) -> list[Pair]:
         """Read, verify and decode."""

@@ -22,7 +22,7 @@ from incoop.fronts.rdd_lineage import Base, Part, Quietly, Unmemoized
 from incoop.fronts.rdd_sorting import range_ends
 from incoop.fronts.rdd_sources import Files
 from incoop.fronts.rdd_steps import LIGHT, Fused, Kind, Shape, Sink, Step, read_light
-from incoop.job import Job, Reducer
+from incoop.job import DEFAULT_SHARDS, Job, Reducer
 from incoop.runs import BlobReader
 
 if TYPE_CHECKING:
