@@ -114,7 +114,7 @@ class Result:
     def rdd(self) -> RDD[Pair]:
         """The pairs as an RDD; Python workers read the blocks themselves."""
         worker = self._worker
-        blocks = [self._read(partial(self._blocks, part)) for part in range(len(self.output))]
+        blocks = self.part_blocks()
 
         def read(part: list[OutputBlock]) -> list[Pair]:
             return read_blocks(part, BlobReader(worker.open()))
@@ -127,7 +127,11 @@ class Result:
 
     def output_blocks(self) -> list[OutputBlock]:
         """Every stored block, in order: the chunks of a next stage."""
-        return [block for part in range(len(self.output)) for block in self._read(partial(self._blocks, part))]
+        return [block for blocks in self.part_blocks() for block in blocks]
+
+    def part_blocks(self) -> list[list[OutputBlock]]:
+        """The stored blocks of every part, in order."""
+        return [self._read(partial(self._blocks, part)) for part in range(len(self.output))]
 
     def recover(self, lost: BlockLost) -> None:
         """Compute again what a lost pack held."""

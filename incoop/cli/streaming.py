@@ -34,7 +34,8 @@ class HadoopCommand(click.Command):
                     ("-D incoop.input.file.name=auto|true|false", _INPUT_FILE),
                     ("-D incoop.depends.on=PATH,...", "Files that the programs read without being given them."),
                     ("-D incoop.trailing.separator=true", "A tab behind keys without a value, as in Hadoop's output."),
-                    ("-D incoop.chunk.average=SIZE", "Average bytes that one mapper process reads; 1M unless given."),
+                    ("-D incoop.combiner.trial=false", "Do not try the combiner on a sample before its first run."),
+                    ("-D incoop.chunk.average=SIZE", "Average bytes that one mapper process reads; 2M unless given."),
                 ]
             )
         with formatter.section("Options of incoop"):

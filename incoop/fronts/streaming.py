@@ -33,12 +33,14 @@ from incoop.fronts.streaming_combine import (
 from incoop.fronts.streaming_files import Shipment, local_path, without_clashes
 from incoop.fronts.streaming_options import Options
 from incoop.fronts.streaming_output import refuse_existing, write_in_order, write_partitions
-from incoop.fronts.streaming_partition import REDUCE_SHARDS
+from incoop.fronts.streaming_partition import REDUCE_SHARDS, tree_shards
 from incoop.fronts.streaming_process import CommandFailed
 from incoop.fronts.streaming_programs import Program, ProgramBuilder, caller_environment
 from incoop.fronts.streaming_properties import is_placement, variable_of
+from incoop.fronts.streaming_reduce import AGGREGATE, Partitions, ReduceBuckets, ReduceStage
 from incoop.fronts.streaming_settings import Settings, command_or_none, input_paths
-from incoop.fronts.streaming_stages import AGGREGATE, MapOnlyStage, MapStage, ReduceStage, Regroup, WholeChunks
+from incoop.fronts.streaming_stages import MapOnlyStage, MapStage, WholeChunks
+from incoop.fronts.streaming_trial import Sample, Trial, UnsoundCombiner
 from incoop.job import Job
 from incoop.report import RunReport
 from incoop.result import Result
@@ -46,11 +48,7 @@ from incoop.session import Session
 
 #: Chunks large enough that starting a process (10 to 50 ms for an interpreter) is little beside mapping them, and even,
 #: so that an edit does not happen to fall into one that is several times as large.
-CHUNKS = inchdfs.ChunkSettings(average=2 << 20, maximum=3 << 20)
-
-#: Shards of the tree of combined lines. One process combines a shard of a node, so that an update starts this many on
-#: each level, and a first run builds the tree on as many cores.
-_SHARDS = 2
+CHUNKS = inchdfs.ChunkSettings(average=2 << 20, maximum=5 << 19)
 
 #: How a mapper's text shows that it wants to know its input file: both names of the variable end so.
 _INPUT_FILE = b"map_input_file"
@@ -174,23 +172,29 @@ class StreamingJob:
             self._mappers(CombineChunk(combine, settings.partitioner)),
             passed_on,
             BatchCombiner(CombineStage(combine, settings.partitioner)),
-            shards=_SHARDS,
+            shards=tree_shards(settings.reducers),
             records=WholeChunks(),
         )
+        if settings.tries_combiner and isinstance(self.combiner, Program):
+            self._try_combiner(session, combine, reduce)
         combined = session.run(combining, self._inputs())
-        regroup = ChunkMapper(Regroup(settings.partitioner), nearby=_SHARDS)
-        result = session.run(Job(self.name, regroup, reduce, shards=REDUCE_SHARDS), combined)
+        reducing = Job(self.name, ChunkMapper(ReduceBuckets(reduce)))
+        result = session.run(reducing, Partitions(combined, settings.partitioner))
         return result, _together(combined.report, result.report)
 
-    def _mappers(self, combine: CombineChunk | None) -> Any:
+    def _try_combiner(self, session: Session, combine: Combine, reduce: ReduceStage) -> None:
+        """Raise UnsoundCombiner if the combiner changes the result of a sample; asked once for each set of commands."""
+        trial = Trial(self._map_stage(None), combine, reduce)
+        sample = Sample(session.datasets, tuple(self.inputs))
+        session.run(Job(f"{self.name} (trial)", ChunkMapper(trial, nearby=1)), sample)
+
+    def _map_stage(self, combine: CombineChunk | None) -> MapStage:
         settings = self.settings
-        stage = MapStage(
-            self.mapper,
-            settings.order,
-            settings.partitioner,
-            combine,
-            key_value_separator=settings.key_value_separator,
-        )
+        separator = settings.key_value_separator
+        return MapStage(self.mapper, settings.order, settings.partitioner, combine, key_value_separator=separator)
+
+    def _mappers(self, combine: CombineChunk | None) -> Any:
+        stage = self._map_stage(combine)
 
         def mapper(input_file: str | None) -> ChunkMapper:
             own = replace(stage, input_file=input_file)
@@ -289,9 +293,13 @@ def _clear(failed: JobFailed, reducers: int) -> IncoopError:
     kind, _, text = failed.error.partition(": ")
     if kind == CombinerEmitsOtherKeys.__name__:
         return CombinerEmitsOtherKeys(text.removeprefix(PRINTED).partition(", which")[0])
+    if kind == UnsoundCombiner.__name__:
+        return IncoopError(text)
     where = failed.where.partition(", [")[0]
     if failed.where.startswith("key "):
         where = f"partition {int(failed.where.removeprefix('key ')) % max(1, reducers)}"
+    elif ", partition " in where:
+        where = "partition " + where.rpartition(", partition ")[2]
     return StreamingFailed(where, text if kind in (CommandFailed.__name__, "BrokenRecord") else failed.error)
 
 
@@ -301,8 +309,8 @@ def _together(combined: RunReport, reduced: RunReport) -> RunReport:
         combined,
         job=reduced.job,
         generation=reduced.generation,
-        keys_total=reduced.keys_total,
-        keys_reduced=reduced.keys_reduced,
+        keys_total=reduced.map.tasks,
+        keys_reduced=reduced.map.executed,
         seconds={
             **combined.seconds,
             "reduce": combined.seconds["reduce"] + reduced.seconds["total"],

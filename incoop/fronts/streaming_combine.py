@@ -3,11 +3,14 @@
 Contract: a bucket holds the lines of some keys of one partition; what a combiner gives for a bucket follows from the
 bucket's lines alone. A stored bucket is a digest of the lines that a mapper printed for it, then the combined lines:
 where the digest is that of an earlier chunk, the combiner need not run. Buckets of nodes have an empty digest.
+
+What a combiner counts is what it counts in a run over all that the mapper printed for a chunk, which follows from the
+chunk alone; its runs further up the tree are not counted, since how many there are depends on what ran before.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from operator import itemgetter
@@ -21,9 +24,9 @@ from incoop.errors import IncoopError
 from incoop.fronts.streaming_aggregate import aggregate
 from incoop.fronts.streaming_keys import Keys
 from incoop.fronts.streaming_partition import Partitioner
-from incoop.fronts.streaming_programs import Program
+from incoop.fronts.streaming_programs import Program, count_all
 from incoop.fronts.streaming_properties import task_variables
-from incoop.fronts.streaming_records import KeyRule, Order, joined, lines_of, repeated
+from incoop.fronts.streaming_records import KeyRule, Order, in_pieces, joined, lines_of, repeated
 
 #: How the error on a combiner that prints other keys begins.
 PRINTED = "the combiner printed the key "
@@ -55,6 +58,15 @@ class CombinerEmitsOtherKeys(IncoopError):
 
 
 @dataclass(frozen=True, slots=True)
+class Combined:
+    """What a combiner gave: lines as the mapper would have printed them, their keys, and what it counted."""
+
+    lines: list[bytes]
+    keys: Keys
+    counters: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
 class Combine:
     """A combiner over sorted lines."""
 
@@ -64,21 +76,15 @@ class Combine:
     input_separator: bytes
     printed: KeyRule
 
-    def lines(
-        self, given: list[bytes], given_keys: Keys, counts: Sequence[int] | None = None
-    ) -> tuple[list[bytes], Keys]:
-        """The combined lines of lines in order, as the mapper would have printed them, and their keys.
-
-        `counts` says how often each line is given.
-        """
+    def lines(self, given: list[bytes], given_keys: Keys, counts: Sequence[int] | None = None) -> Combined:
+        """Combine lines that are in order; `counts` says how often each line is given."""
         rule = self.order.rule
         if isinstance(self.program, str):
             combined = aggregate(repeated(given, counts), rule, combine=True)
-            return combined, rule.keys_of(combined)
-        fed = joined(rule.rewritten(given, self.input_separator), counts)
-        # How often lines are combined depends on what ran before, so what a combiner counts does not add up.
-        printed = self.program.run(fed, task_variables("m", 0), count=False)
-        found = lines_of(printed)
+            return Combined(combined, rule.keys_of(combined), {})
+        fed = rule.rewritten(given, self.input_separator)
+        done = self.program.run(in_pieces(fed, counts), task_variables("m", 0))
+        found = lines_of(done.output)
         keys = self.printed.keys_of(found)
         if not keys.same_as(given_keys) and not keys.same_as(given_keys.without_repeats()):
             known = set(given_keys.to_list())
@@ -86,12 +92,12 @@ class Combine:
                 if key not in known:
                     raise CombinerEmitsOtherKeys(f"{key!r:.200}")
         if self.printed == rule:
-            return found, keys
+            return Combined(found, keys, done.counters)
         combined = self.printed.rewritten(found, rule.separator)
         for line, key in zip(combined, keys.to_list(), strict=True):
             if rule.split(line)[0] != key:  # a value behind a key of too few fields
                 raise CombinerEmitsOtherKeys(f"{line!r:.200}")
-        return combined, keys
+        return Combined(combined, keys, done.counters)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,33 +146,50 @@ class CombineChunk:
     combine: Combine
     partitioner: Partitioner
 
-    def __call__(self, printed: bytes, old: Old) -> Iterator[tuple[int, bytes]]:
-        """Buckets; those whose lines are the same as in an old chunk are taken from there.
+    def __call__(self, printed: Mapping[bytes, int], old: Old) -> Iterator[tuple[int, bytes]]:
+        """Buckets of the lines that were printed; those whose lines an old chunk has, too, are taken from there.
 
         (1) Every line stands once, with how often it was printed; buckets are told apart by a digest of those.
         (2) Buckets with a digest that an old chunk has too need not be combined.
         (3) The lines of all others are, in one process.
+        (4) Where the combiner counts something, all lines are combined, as if there were no old chunk. Its buckets
+            are kept without their digests, so that the next chunk is combined as a whole, too.
         """
-        rule = self.combine.order.rule
         lines, counts = self.combine.order.counted(printed)  # step (1)
-        keys = rule.keys_of(lines)
+        keys = self.combine.order.rule.keys_of(lines)
         numbers = self.partitioner.buckets(keys)
         digests = _digests(lines, np.array(counts, np.int64), Grouped.by(numbers))
-        known: dict[int, bytes] = {}
-        for buckets in old():  # step (2)
-            known |= {number: text for number, (text,) in buckets.items() if text.startswith(digests.get(number, b"-"))}
-        if len(known) < len(digests) * _MANY:
+        known = self._known(digests, old)  # step (2)
+        done = self._combined(lines, counts, keys, numbers, known)  # step (3)
+        if known and done.counters:  # step (4)
             known = {}
-        elif known:
-            chosen = np.flatnonzero(~np.isin(numbers, list(known)))
-            lines, counts, numbers = pick(lines, chosen), pick(counts, chosen), numbers[chosen]
-            keys = rule.keys_of(lines)
-        if lines:  # step (3)
-            combined, found = self.combine.lines(lines, keys, counts)
-            numbers = numbers if found.same_as(keys) else self.partitioner.buckets(found)
-            for number, text in by_number(combined, numbers):
-                yield number, digests[number] + text
+            done = self._combined(lines, counts, keys, numbers, known)
+        count_all(done.counters)
+        names = self.partitioner.bucket_keys
+        own = numbers if done.keys.same_as(keys) else self.partitioner.buckets(done.keys)
+        for number, text in by_number(done.lines, own):
+            yield names[number], (_NO_DIGEST if done.counters else digests[number]) + text
         yield from known.items()
+
+    def _known(self, digests: Mapping[int, bytes], old: Old) -> dict[int, bytes]:
+        """Buckets of old chunks that need not be combined again, by their keys; none where they are few."""
+        bucket_of = self.partitioner.bucket_of
+        known: dict[int, bytes] = {}
+        for buckets in old():
+            known |= {
+                key: text for key, (text,) in buckets.items() if text.startswith(digests.get(bucket_of(key), b"-"))
+            }
+        return known if len(known) >= len(digests) * _MANY else {}
+
+    def _combined(
+        self, lines: list[bytes], counts: list[int], keys: Keys, numbers: Numbers, known: Mapping[int, bytes]
+    ) -> Combined:
+        """Combine the lines of all buckets that are not known."""
+        if known:
+            chosen = np.flatnonzero(~np.isin(numbers, [self.partitioner.bucket_of(key) for key in known]))
+            lines, counts = pick(lines, chosen), pick(counts, chosen)
+            keys = self.combine.order.rule.keys_of(lines)
+        return self.combine.lines(lines, keys, counts) if lines else Combined([], keys, {})
 
 
 def _digests(lines: list[bytes], counts: Numbers, buckets: Grouped) -> dict[int, bytes]:
@@ -189,9 +212,10 @@ class CombineStage:
     def __call__(self, groups: Iterable[tuple[int, list[bytes]]]) -> Iterator[tuple[int, bytes]]:
         data = b"".join(text[_DIGEST_BYTES:] for _, texts in groups for text in texts)
         lines = self.combine.order.sorted(data)
-        combined, keys = self.combine.lines(lines, self.combine.order.rule.keys_of(lines))
-        for number, text in by_number(combined, self.partitioner.buckets(keys)):
-            yield number, _NO_DIGEST + text
+        done = self.combine.lines(lines, self.combine.order.rule.keys_of(lines))
+        names = self.partitioner.bucket_keys
+        for number, text in by_number(done.lines, self.partitioner.buckets(done.keys)):
+            yield names[number], _NO_DIGEST + text
 
 
 def passed_on(number: int, buckets: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:

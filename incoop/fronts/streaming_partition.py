@@ -26,29 +26,67 @@ _SPREAD = np.uint32(0x9E37_79B1)
 _BUCKETS = 1024
 
 
-#: Shards of the stage that reduces, and the bits of their numbers.
+#: Shards of a job without a combiner, whose tasks take the lines of partitions from all chunks.
 REDUCE_SHARDS = 16
-_SHARD_BITS = 4
+
+#: The tree of combined lines has a shard for each partition, up to this many; further partitions share one.
+_MOST_SHARDS = 256
+
+
+def tree_shards(reducers: int) -> int:
+    """Shards of the tree of combined lines.
+
+    A partition has one to itself, so that its content tells whether the reducer has to run; a single partition has
+    two, so that two cores combine it.
+
+    Example:
+        >>> [tree_shards(reducers) for reducers in (1, 2, 3, 4, 1000)]
+        [2, 2, 4, 4, 256]
+    """
+    return min(_MOST_SHARDS, max(2, 1 << (reducers - 1).bit_length()))
+
+
+def shards_of(partition: int, reducers: int) -> list[int]:
+    """The shards of the tree that hold a partition."""
+    shards = tree_shards(reducers)
+    return [0, 1] if reducers == 1 else _far_apart(np.array([partition % shards]), shards).tolist()
 
 
 @cache
 def spread_keys(reducers: int) -> tuple[int, ...]:
-    """A key of the engine for each partition: the partition is its remainder by the number of reducers.
+    """A key of the engine for each partition of a job without a combiner."""
+    return _keys_in(_far_apart(np.arange(reducers), REDUCE_SHARDS), REDUCE_SHARDS)
 
-    Tasks take neighbouring shards, and a partition is a whole process of work; so a key is chosen by its shard, such
-    that the first partitions are far apart.
+
+@cache
+def _bucket_keys(reducers: int, bits: int) -> tuple[int, ...]:
+    shards = tree_shards(reducers)
+    numbers = np.arange(reducers << bits)
+    places = numbers & 1 if reducers == 1 else _far_apart((numbers >> bits) % shards, shards)
+    return _keys_in(places, shards)
+
+
+def _far_apart(numbers: npt.NDArray[np.int64], shards: int) -> npt.NDArray[np.int64]:
+    """A shard for each number, such that the first ones are far apart: tasks take neighbouring shards.
+
+    It is the number with its bits backwards.
     """
-    partitions = np.arange(reducers)
-    wanted = np.zeros(reducers, np.uint64)
-    for bit in range(_SHARD_BITS):  # the number's bits, backwards
-        wanted |= (partitions >> bit & 1).astype(np.uint64) << np.uint64(_SHARD_BITS - 1 - bit)
-    keys = np.full(reducers, -1)
-    candidates = partitions.copy()
+    bits = shards.bit_length() - 1
+    found = np.zeros(len(numbers), np.int64)
+    for bit in range(bits):
+        found |= (numbers >> bit & 1) << (bits - 1 - bit)
+    return found
+
+
+def _keys_in(places: npt.NDArray[np.int64], shards: int) -> tuple[int, ...]:
+    """For each number a key of the engine in the wanted shard; its remainder by their count is the number."""
+    shift = np.uint64(64 - (shards.bit_length() - 1))
+    keys = np.full(len(places), -1)
+    candidates = np.arange(len(places))
     while len(missing := np.flatnonzero(keys < 0)):
-        shards = hashes_of(candidates[missing].tolist()) >> np.uint64(64 - _SHARD_BITS)
-        found = missing[shards == wanted[missing]]
+        found = missing[hashes_of(candidates[missing].tolist()) >> shift == places[missing].astype(np.uint64)]
         keys[found] = candidates[found]
-        candidates += reducers
+        candidates += len(places)
     return tuple(keys.tolist())
 
 
@@ -87,6 +125,15 @@ class Partitioner:
     def bucket_bits(self) -> int:
         """Buckets of a partition, as a power of two."""
         return max(0, (_BUCKETS // self.reducers).bit_length() - 1)
+
+    @property
+    def bucket_keys(self) -> tuple[int, ...]:
+        """The key of the engine for each bucket: those of a partition are in its shards of the tree."""
+        return _bucket_keys(self.reducers, self.bucket_bits)
+
+    def bucket_of(self, key: int) -> int:
+        """The bucket that has this key."""
+        return key % (self.reducers << self.bucket_bits)
 
     def _partitions(self, keys: Keys, hashes: Hashes | None) -> npt.NDArray[np.int64]:
         if self.reducers == 1:

@@ -15,7 +15,7 @@ import selectors
 import signal
 import subprocess
 from collections import Counter, deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -52,6 +52,7 @@ class CommandFailed(IncoopError):
 class Finished:
     """What a command left."""
 
+    #: What it printed, unless somebody took it piece by piece.
     output: bytes
     code: int
     counters: Counter[str] = field(default_factory=Counter)
@@ -69,9 +70,10 @@ class _Errors:
     _rest: bytes = b""
 
     def feed(self, data: bytes) -> None:
-        *whole, self._rest = (self._rest + data).split(b"\n")
+        *whole, rest = (self._rest + data).split(b"\n")
         for line in whole:
             self._take(line)
+        self._rest = rest[:_LONGEST_LINE]  # a progress bar may never end its line
 
     def close(self) -> None:
         if self._rest:
@@ -90,15 +92,19 @@ class _Errors:
 
 def run_command(
     argv: Sequence[str],
-    data: bytes,
+    data: Iterable[bytes],
     *,
     role: str,
     text: str,
     env: Mapping[str, str],
     folder: Path,
     timeout: float | None,
+    take: Callable[[bytes], object] | None = None,
 ) -> Finished:
-    """Feed `data` to a command in a folder; raise CommandFailed when it does not start, or makes no progress."""
+    """Feed pieces of `data` to a command in a folder; raise CommandFailed when it does not start, or does nothing.
+
+    `take` is given what it prints, while it goes on.
+    """
     try:
         child = subprocess.Popen(
             argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=dict(env), cwd=folder
@@ -108,8 +114,9 @@ def run_command(
     except ValueError as error:  # a NUL in an argument or a variable
         raise CommandFailed(role, text, f"cannot be started ({error})", "", "Mend the command.") from None
     errors = _Errors()
+    pieces: list[bytes] = []
     try:
-        output = _exchange(child, data, errors, timeout)
+        _exchange(child, iter(data), take or pieces.append, errors, timeout)
         code = child.wait()
     except TimeoutError:
         _end(child)
@@ -130,7 +137,7 @@ def run_command(
                 with suppress(OSError):
                     pipe.close()
     errors.close()
-    return Finished(output, code, errors.counters, errors.status, "\n".join(errors.lines))
+    return Finished(b"".join(pieces), code, errors.counters, errors.status, "\n".join(errors.lines))
 
 
 def _not_started(role: str, text: str, error: OSError) -> CommandFailed:
@@ -143,11 +150,16 @@ def _not_started(role: str, text: str, error: OSError) -> CommandFailed:
     )
 
 
-def _exchange(child: subprocess.Popen[bytes], data: bytes, errors: _Errors, timeout: float | None) -> bytes:
+def _exchange(
+    child: subprocess.Popen[bytes],
+    data: Iterator[bytes],
+    take: Callable[[bytes], object],
+    errors: _Errors,
+    timeout: float | None,
+) -> None:
     """Write and read as the pipes allow, so that neither side waits for the other."""
     assert child.stdin is not None and child.stdout is not None and child.stderr is not None
-    pieces: list[bytes] = []
-    left = memoryview(data)
+    left = _next(data)
     with selectors.DefaultSelector() as selector:
         for pipe, event in (
             (child.stdin, selectors.EVENT_WRITE),
@@ -166,7 +178,7 @@ def _exchange(child: subprocess.Popen[bytes], data: bytes, errors: _Errors, time
             for key, _ in ready:
                 if key.fileobj is child.stdin:
                     try:
-                        left = left[os.write(key.fd, left[:_PIECE]) :]
+                        left = left[os.write(key.fd, left[:_PIECE]) :] or _next(data)
                     except BrokenPipeError:  # it stopped reading, as `head` does
                         left = left[:0]
                     if not left:
@@ -176,11 +188,15 @@ def _exchange(child: subprocess.Popen[bytes], data: bytes, errors: _Errors, time
                 if not got:
                     selector.unregister(key.fileobj)
                 elif key.fileobj is child.stdout:
-                    pieces.append(got)
+                    take(got)
                 else:
                     errors.feed(got)
     _await_exit(child, timeout)
-    return b"".join(pieces)
+
+
+def _next(data: Iterator[bytes]) -> memoryview:
+    """The next piece that is not empty; an empty one at the end."""
+    return memoryview(next(filter(None, data), b""))
 
 
 def _widen(pipe: IO[bytes]) -> None:

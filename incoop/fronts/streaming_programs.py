@@ -10,7 +10,7 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from incoop.counters import counter
 from incoop.errors import IncoopError
 from incoop.fingerprint.files import folder_digest
 from incoop.fronts.streaming_files import Shipment
-from incoop.fronts.streaming_process import CommandFailed, run_command
+from incoop.fronts.streaming_process import CommandFailed, Finished, run_command
 
 #: Variables of the caller that programs get too; they say where things are.
 _PLACES = ("PATH", "HOME", "USER", "LOGNAME", "SHELL", "TMPDIR", "LD_LIBRARY_PATH", "JAVA_HOME", "VIRTUAL_ENV")
@@ -113,8 +113,13 @@ class Program:
     exit_code_counts: bool
     offered: Offered
 
-    def run(self, data: bytes, task: Mapping[str, str], count: bool = True) -> bytes:
-        """What the command prints for this input. Counters are added to the run's where `count` says so."""
+    def run(
+        self, data: Iterable[bytes], task: Mapping[str, str], take: Callable[[bytes], object] | None = None
+    ) -> Finished:
+        """Run the command over pieces of input; `take` is given what it prints, while it goes on.
+
+        What it counted is in what is returned, and is for the caller to count (`count_all`).
+        """
         offered = self.offered
         environment = {**offered.environment, **task, **self.environment}
         with tempfile.TemporaryDirectory(prefix="incoop-task-", ignore_cleanup_errors=True) as name:
@@ -132,6 +137,7 @@ class Program:
                 env=environment,
                 folder=folder,
                 timeout=offered.timeout,
+                take=take,
             )
         if offered.verbose and done.last_lines:
             sys.stderr.write(f"{self.role}: {done.last_lines}\n")
@@ -144,10 +150,13 @@ class Program:
                 done.last_lines,
                 "Mend it, or accept any exit code with -D stream.non.zero.exit.is.failure=false.",
             )
-        if count:
-            for counter_name, amount in done.counters.items():
-                counter(counter_name, amount)
-        return done.output
+        return done
+
+
+def count_all(counters: Mapping[str, int]) -> None:
+    """Add what a command counted to the counters of the task that ran it."""
+    for name, amount in counters.items():
+        counter(name, amount)
 
 
 @dataclass(slots=True)

@@ -7,7 +7,7 @@ those of one key by value; so what a reducer reads follows from the lines, whate
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, repeat
 from typing import Any
@@ -18,6 +18,12 @@ from incoop.fronts.streaming_keys import Keys
 
 #: Lines that are looked at for repetition before they are sorted.
 _SAMPLE = 1000
+
+#: Bytes whose lines are counted at once: more than a program prints at a time, and little to do after it has ended.
+_COUNTED_AT_ONCE = 256 << 10
+
+#: Lines that are put together at once for a command to read.
+_FED_AT_ONCE = 16 << 10
 
 
 def lines_of(data: bytes) -> list[bytes]:
@@ -40,9 +46,49 @@ def joined(lines: list[bytes], counts: Sequence[int] | None = None) -> bytes:
     return b"".join([(line + b"\n") * count for line, count in zip(lines, counts, strict=True)])
 
 
+def in_pieces(lines: list[bytes], counts: Sequence[int] | None = None) -> Iterator[bytes]:
+    """Lines as texts of many lines: a command can begin with the first, and no copy of all is made."""
+    for at in range(0, len(lines), _FED_AT_ONCE):
+        end = at + _FED_AT_ONCE
+        yield joined(lines[at:end], counts[at:end] if counts is not None else None)
+
+
 def repeated(lines: list[bytes], counts: Sequence[int] | None) -> list[bytes]:
     """Lines, each as often as `counts` says."""
     return lines if counts is None else list(chain.from_iterable(map(repeat, lines, counts)))
+
+
+class LineCounts:
+    r"""The lines of a text that comes in pieces, each once, with how often it occurs.
+
+    Mappers often print the same lines again; they are counted while the mapper still runs.
+
+    Example:
+        >>> lines = LineCounts()
+        >>> for piece in (b"a\nb", b"\na\nc"):
+        ...     lines.feed(piece)
+        >>> lines.close()
+        {b'a': 2, b'b': 1, b'c': 1}
+    """
+
+    def __init__(self) -> None:
+        self._counts: Counter[bytes] = Counter()
+        self._pieces: list[bytes] = []
+        self._size = 0
+
+    def feed(self, piece: bytes) -> None:
+        self._pieces.append(piece)
+        self._size += len(piece)
+        if self._size >= _COUNTED_AT_ONCE:
+            *lines, rest = b"".join(self._pieces).split(b"\n")
+            self._counts.update(lines)
+            self._pieces, self._size = [rest], 0
+
+    def close(self) -> dict[bytes, int]:
+        """All lines; a last one may lack its newline."""
+        self._counts.update(lines_of(b"".join(self._pieces)))
+        self._pieces = []
+        return dict(self._counts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,22 +163,24 @@ class Order:
         lines = lines_of(data)
         sample = lines[:: len(lines) // _SAMPLE + 1]
         if 2 * len(set(sample)) > len(sample):
-            return self._sort(data, lines)
+            self._sort(lines, data)
+            return lines
         # Of lines that will stand together one is enough to sort.
-        return repeated(*self.counted(data))
+        return repeated(*self.counted(Counter(lines)))
 
-    def counted(self, data: bytes) -> tuple[list[bytes], list[int]]:
-        r"""The lines of a text in order, each once, and how often it occurs. Mappers often print the same ones again.
+    def counted(self, counts: Mapping[bytes, int]) -> tuple[list[bytes], list[int]]:
+        r"""Lines in order, each once, and how often each occurs.
 
         Example:
-            >>> Order(KeyRule()).counted(b"b\t1\na\t1\nb\t1\n")
+            >>> Order(KeyRule()).counted({b"b\t1": 2, b"a\t1": 1})
             ([b'a\t1', b'b\t1'], [1, 2])
         """
-        counts = Counter(lines_of(data))
-        lines = self._sort(data, list(counts))
+        lines = list(counts)
+        self._sort(lines, joined(lines))
         return lines, list(map(counts.__getitem__, lines))
 
-    def _sort(self, data: bytes, lines: list[bytes]) -> list[bytes]:
+    def _sort(self, lines: list[bytes], data: bytes) -> None:
+        """Sort lines, which `data` holds as a text."""
         below = self.rule.below_separator()
         if below is not None and len(data.translate(None, below)) == len(data):
             # Nothing comes before the separator, so whole lines are in the order of (key, value).
@@ -141,7 +189,6 @@ class Order:
             lines.sort(key=self.rule.split)
         for field in reversed(self.comparator):  # a later sort leaves what it finds equal as it was
             lines.sort(key=self._ranked(field), reverse=field.reverse)
-        return lines
 
     def _ranked(self, field: KeyField) -> Callable[[bytes], Any]:
         rank, split = field.rank(self.field_separator), self.rule.split

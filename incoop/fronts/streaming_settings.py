@@ -48,6 +48,8 @@ class Settings:
     #: Whether mappers get their input file's name; None to look whether they mention it.
     input_file: bool | None
     depends_on: tuple[Path, ...]
+    #: Whether a combiner is tried on a sample before it runs for the first time.
+    tries_combiner: bool
 
     @classmethod
     def of(cls, options: Options) -> Settings:
@@ -80,6 +82,7 @@ class Settings:
             exit_code_counts=truth(properties, "stream.non.zero.exit.is.failure", True),
             input_file=_maybe(properties, "incoop.input.file.name"),
             depends_on=tuple(Path(path) for path in properties.get("incoop.depends.on", "").split(",") if path),
+            tries_combiner=truth(properties, "incoop.combiner.trial", True),
         )
 
 

@@ -1,27 +1,24 @@
-"""What the engine calls for a streaming job besides the combiner: map a chunk, reduce a partition.
+"""What the engine calls to map a chunk of a streaming job.
 
 Contract: lines travel as text, many in one value, so that Python handles no line by itself where it need not. With a
 combiner the key of a value is a bucket, which is what an update touches; without one it is the partition, whose lines
-are gathered from all chunks. A reducer reads all lines of its partition in one process.
+are gathered from all chunks.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import xxhash
 
 from inchdfs.records import Lines
-from incoop.fronts.streaming_aggregate import aggregate
 from incoop.fronts.streaming_combine import CombineChunk, Old, by_number
 from incoop.fronts.streaming_partition import Partitioner, spread_keys
-from incoop.fronts.streaming_programs import Program
+from incoop.fronts.streaming_programs import Program, count_all
 from incoop.fronts.streaming_properties import task_variables
-from incoop.fronts.streaming_records import KeyRule, Order, joined
-
-#: Of `-reducer aggregate`.
-AGGREGATE = "aggregate"
+from incoop.fronts.streaming_records import KeyRule, LineCounts, Order, joined
+from incoop.fronts.streaming_reduce import finished
 
 _LINES = Lines(encoding=None)
 
@@ -71,21 +68,30 @@ class MapStage:
 
     def __call__(self, records: Sequence[Chunk], old: Old = tuple) -> Iterator[tuple[int, bytes]]:
         (chunk,) = records
-        printed = self.printed(chunk)
-        if self.combine is not None:
-            return self.combine(printed, old)
-        return by_partition(self.order.sorted(printed), self.order.rule, self.partitioner)
+        if self.combine is None:
+            return by_partition(self.order.sorted(self.printed(chunk)), self.order.rule, self.partitioner)
+        lines = LineCounts()
+        self.run(chunk, lines.feed)
+        return self.combine(lines.close(), old)
 
     def printed(self, chunk: bytes) -> bytes:
         """What the mapper prints for a chunk."""
+        pieces: list[bytes] = []
+        self.run(chunk, pieces.append)
+        return b"".join(pieces)
+
+    def run(self, chunk: bytes, take: Callable[[bytes], object]) -> None:
+        """Run the mapper over a chunk; `take` is given what it prints, while it goes on."""
         data = as_lines(chunk)
         if self.key_value_separator is not None:
             rule = KeyRule(self.key_value_separator)
             data = joined(rule.rewritten(data.split(b"\n")[:-1], b"\t", trailing=True))
         if self.program is None:
-            return data
+            take(data)
+            return
         # A chunk has no number that stays when others come or go; its content gives it one.
-        return self.program.run(data, self._variables(xxhash.xxh3_64_intdigest(chunk) % 1_000_000))
+        variables = self._variables(xxhash.xxh3_64_intdigest(chunk) % 1_000_000)
+        count_all(self.program.run((data,), variables, take).counters)
 
     def _variables(self, number: int) -> Mapping[str, str]:
         variables = task_variables("m", number)
@@ -118,53 +124,3 @@ def by_partition(lines: list[bytes], rule: KeyRule, partitioner: Partitioner) ->
             yield keys[partition], text
     elif lines:
         yield keys[0], joined(lines)
-
-
-@dataclass(frozen=True, slots=True)
-class Regroup:
-    """Puts buckets of one block together, as texts of partitions."""
-
-    partitioner: Partitioner
-
-    def __call__(self, pairs: Sequence[tuple[int, bytes]]) -> list[tuple[int, bytes]]:
-        keys, bits = spread_keys(self.partitioner.reducers), self.partitioner.bucket_bits
-        texts: dict[int, list[bytes]] = {}
-        for number, text in pairs:
-            texts.setdefault(keys[number >> bits], []).append(text)
-        return [(key, b"".join(each)) for key, each in texts.items()]
-
-
-@dataclass(frozen=True, slots=True)
-class ReduceStage:
-    """Runs the reducer over all lines of a partition."""
-
-    program: Program | str | None
-    reducers: int
-    order: Order
-    input_separator: bytes
-    #: How printed lines are read, between key and value of the output, and whether it follows every key.
-    printed: KeyRule
-    separator: bytes
-    trailing: bool
-
-    def __call__(self, key: int, texts: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
-        partition = key % self.reducers
-        lines = self.order.sorted(b"".join(texts))
-        rule = self.order.rule
-        if self.program is None or isinstance(self.program, str):
-            if self.program is not None:
-                lines = aggregate(lines, rule, combine=False)
-            yield partition, joined(rule.rewritten(lines, self.separator, self.trailing))
-            return
-        fed = joined(rule.rewritten(lines, self.input_separator, self.trailing))
-        output = self.program.run(fed, task_variables("r", partition))
-        yield partition, finished(output, self.printed, self.separator, self.trailing)
-
-
-def finished(output: bytes, printed: KeyRule, separator: bytes, trailing: bool) -> bytes:
-    """What a command printed, as it goes into a part file: each line ended, keys and values apart as asked for."""
-    if not output.endswith(b"\n") and output:
-        output += b"\n"
-    if printed.separator == separator and not trailing:
-        return output
-    return joined(printed.rewritten(output.split(b"\n")[:-1], separator, trailing))

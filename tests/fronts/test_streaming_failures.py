@@ -11,6 +11,7 @@ from incoop.errors import BadCall
 from incoop.fronts.streaming import StreamingFailed
 from incoop.fronts.streaming_aggregate import aggregate, java_double
 from incoop.fronts.streaming_options import parse_options
+from incoop.fronts.streaming_process import run_command
 from incoop.fronts.streaming_programs import CommandNotFound, split_command
 from incoop.fronts.streaming_records import KeyRule
 from tests.fronts.streams import Streams, some_lines
@@ -80,6 +81,14 @@ def test_slow_commands_that_report_are_not_ended(streams: Streams) -> None:
     slow = streams.program("slow.sh", "for i in 1 2 3 4; do sleep 0.4; echo reporter:status:$i >&2; done; cat\n")
     call = ["-files", str(slow), "-mapper", "sh slow.sh", "-D", "mapreduce.task.timeout=1500"]
     assert streams.run(*call)[0] == b"a\n"
+
+
+def test_standard_error_without_newlines_is_not_gathered(tmp_path: Path) -> None:
+    noise = "head -c 30000000 /dev/zero >&2; echo >&2; echo reporter:counter:a,b,2 >&2; cat"
+    done = run_command(
+        ["sh", "-c", noise], [b"x", b"", b"y\n"], role="mapper", text=noise, env={}, folder=tmp_path, timeout=60
+    )
+    assert (done.output, done.counters) == (b"xy\n", {"a: b": 2}) and len(done.last_lines) <= 2000
 
 
 def test_a_command_that_is_not_there_is_found_before_anything_runs(streams: Streams) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 import subprocess
+from collections import Counter
 
 import pytest
 from hypothesis import given
@@ -14,8 +15,15 @@ from contraction.keys import hash_of
 from incoop.errors import BadCall
 from incoop.fronts.streaming_fields import KeyField, number_of, parse_fields
 from incoop.fronts.streaming_keys import Keys
-from incoop.fronts.streaming_partition import REDUCE_SHARDS, Partitioner, spread_keys, text_hashes
-from incoop.fronts.streaming_records import KeyRule, Order, joined, lines_of, repeated
+from incoop.fronts.streaming_partition import (
+    REDUCE_SHARDS,
+    Partitioner,
+    shards_of,
+    spread_keys,
+    text_hashes,
+    tree_shards,
+)
+from incoop.fronts.streaming_records import KeyRule, LineCounts, Order, joined, lines_of, repeated
 
 LINES = st.lists(st.binary(max_size=8).map(lambda line: line.replace(b"\n", b"")), max_size=30)
 FEW = st.lists(st.text(alphabet="ab.\t 1-", max_size=8).map(str.encode), max_size=30)
@@ -50,7 +58,7 @@ def test_lines_are_ordered_by_key_and_then_by_value(lines: list[bytes], separato
         split_by_hand(line, separator, fields) for line in lines
     )
     assert lines_of(joined(lines)) == lines
-    once, counts = Order(rule).counted(joined(lines * 3))
+    once, counts = Order(rule).counted(Counter(lines * 3))
     assert once == list(dict.fromkeys(found)) and joined(once, counts) == joined(repeated(once, counts))
     assert repeated(once, counts) == Order(rule).sorted(joined(lines * 3))
 
@@ -118,6 +126,26 @@ def test_partitions_are_spread_over_the_shards_of_the_engine(reducers: int) -> N
     assert [key % reducers for key in keys] == list(range(reducers))
     shards = [hash_of(key) * REDUCE_SHARDS >> 64 for key in keys]
     assert shards[:4] == [0, 8, 4, 12][:reducers] and len(set(shards)) == min(reducers, REDUCE_SHARDS)
+
+
+@given(st.integers(1, 40) | st.sampled_from([256, 300]))
+def test_the_buckets_of_a_partition_are_in_its_own_shards_of_the_tree(reducers: int) -> None:
+    partitioner, shards = Partitioner(reducers), tree_shards(reducers)
+    keys = partitioner.bucket_keys
+    assert [partitioner.bucket_of(key) for key in keys] == list(range(reducers << partitioner.bucket_bits))
+    found: dict[int, set[int]] = {}
+    for number, key in enumerate(keys):
+        found.setdefault(number >> partitioner.bucket_bits, set()).add(hash_of(key) * shards >> 64)
+    assert found == {partition: set(shards_of(partition, reducers)) for partition in range(reducers)}
+    assert reducers > shards or sum(map(len, found.values())) == len(set().union(*found.values()))
+
+
+@given(st.lists(st.binary(max_size=30), max_size=8))
+def test_lines_are_counted_as_they_come(pieces: list[bytes]) -> None:
+    counts = LineCounts()
+    for piece in pieces:
+        counts.feed(piece * 3_000)  # more than is counted at once
+    assert counts.close() == Counter(lines_of(b"".join(piece * 3_000 for piece in pieces)))
 
 
 def test_known_hashes_of_java() -> None:
