@@ -1,0 +1,140 @@
+"""Jobs with few keys have few shards; when keys become many, or few again, results stay those of a run from scratch."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import pytest
+
+import incoop
+from contraction.parts import SMALL_RUN
+from inchdfs.packs import Location
+from incoop.job import DEFAULT_SHARDS, FEW_SHARDS
+from incoop.map_stage import ChunkTask
+from incoop.pipeline import balanced
+
+from .places import Place
+
+
+def words(_: Any, line: str) -> Iterator[tuple[str, int]]:
+    for word in line.split():
+        yield word, 1
+
+
+def total(key: Any, counts: Iterable[int]) -> Iterator[tuple[Any, int]]:
+    yield key, sum(counts)
+
+
+def longest(_: Any, line: str) -> Iterator[tuple[str, float]]:
+    for word in line.split():
+        yield word, len(line) / 8
+
+
+def largest(key: Any, lengths: Iterable[float]) -> Iterator[tuple[Any, float]]:
+    yield key, max(lengths) + 0.0
+
+
+def shown(key: Any, lengths: Iterable[float]) -> Iterator[tuple[Any, str]]:
+    yield key, f"{max(lengths):.3f}"
+
+
+SUMS = incoop.Job("sums", words, total, total)
+FLOATS = incoop.Job("floats", longest, shown, largest)
+
+FEW = [f"word{number % 50} word{number % 7} and {number % 3}" for number in range(200)]
+#: One chunk of so many keys that its tree has all shards.
+MANY = [*FEW[:100], " ".join(f"key{number}" for number in range(SMALL_RUN)), *FEW[100:]]
+
+
+def sums(lines: list[str]) -> dict[str, Any]:
+    return dict(Counter(word for line in lines for word in line.split()))
+
+
+def floats(lines: list[str]) -> dict[str, Any]:
+    found: dict[str, int] = defaultdict(int)
+    for line in lines:
+        for word in line.split():
+            found[word] = max(found[word], len(line))
+    return {word: f"{length / 8:.3f}" for word, length in found.items()}
+
+
+@pytest.mark.parametrize(("job", "by_hand"), [(SUMS, sums), (FLOATS, floats)], ids=["sums", "floats"])
+def test_shards_follow_the_keys_that_are_there_now(job: incoop.Job, by_hand: Any, place: Place) -> None:
+    shards = []
+    before: dict[str, Any] = {}
+    for lines in (FEW, FEW[3:], MANY, MANY[5:], FEW, FEW[:4], [], FEW):
+        place.write(lines)
+        result = place.run(job)
+        after = by_hand(lines)
+        assert result.as_dict() == after
+        assert {each.key: (each.old, each.new) for each in result.changes()} == {
+            key: (before.get(key), after.get(key))
+            for key in before.keys() | after.keys()
+            if before.get(key) != after.get(key)
+        }
+        if lines:
+            shards.append(result.report.reduce.tasks)
+        with place.scratch() as session:
+            scratch = session.run(job, str(place.input))
+            assert scratch.root == result.root
+            assert scratch.collect() == result.collect()
+        before = after
+    few, many = FEW_SHARDS, DEFAULT_SHARDS
+    assert shards == [few, few, many, many, few, few, few]
+
+
+def test_a_known_tree_is_found_again_whatever_the_last_one_had(place: Place) -> None:
+    place.write(MANY)
+    place.run(SUMS)
+    place.write(FEW)
+    place.run(SUMS)
+    place.forget_generations()  # then nothing says how many shards the tree has but its chunks
+    result = place.run(SUMS)
+    assert result.as_dict() == sums(FEW)
+    assert (result.report.map.executed, result.report.combine.executed) == (0, 0)
+
+
+def test_an_edit_of_few_keys_maps_some_chunks_and_reduces_its_keys(place: Place) -> None:
+    place.write(FEW)
+    place.run(FLOATS)
+    place.write([*FEW[:100], "a line that is longer than all others, word1", *FEW[100:]])
+    report = place.run(FLOATS).report
+    assert report.map.executed <= 3
+    assert report.keys_reduced <= 9
+
+
+@pytest.mark.parametrize("shards", [1, 4, 16])
+def test_a_job_that_says_how_many_shards_gets_them(shards: int, place: Place) -> None:
+    place.write(FEW)
+    job = incoop.Job("told", words, total, total, shards=shards)
+    result = place.run(job)
+    assert result.report.reduce.tasks == shards
+    assert result.as_dict() == sums(FEW)
+
+
+def test_without_a_combiner_reducers_are_spread(place: Place) -> None:
+    place.write(FEW)
+    assert place.run(incoop.Job("spread", words, total)).report.reduce.tasks == DEFAULT_SHARDS
+
+
+def tasks(*sizes: int) -> list[ChunkTask]:
+    return [ChunkTask(bytes([at]), Location(b"", "", 0, size, size)) for at, size in enumerate(sizes)]
+
+
+@pytest.mark.parametrize(
+    ("sizes", "cores", "expected"),
+    [
+        pytest.param([5, 3, 2], 2, [[5], [3, 2]], id="a task for each core, of about equal bytes"),
+        pytest.param([7], 4, [[7]], id="no task without a chunk"),
+        pytest.param([1, 9, 1, 1], 2, [[9], [1, 1, 1]], id="the longest alone"),
+        pytest.param([8 << 20] * 4, 2, [[8 << 20]] * 4, id="more tasks where there is more to do"),
+    ],
+)
+def test_chunks_are_shared_out(sizes: list[int], cores: int, expected: list[list[int]]) -> None:
+    groups = balanced(tasks(*sizes), cores)
+    assert sorted([task.where.length for task in group] for group in groups) == sorted(expected)
+    assert sorted(task.id for group in groups for task in group) == [task.id for task in tasks(*sizes)]
+    for group in groups:
+        assert [task.id for task in group] == sorted(task.id for task in group)
