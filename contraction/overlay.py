@@ -56,14 +56,17 @@ class Overlay:
         together = replaced_keys(self.fresh, changed, fresh)
         return Overlay(np.setdiff1d(np.union1d(self.gone, changed), together.hashes), together)
 
-    def cut(self, shard_bits: int, bits: int) -> list[Overlay]:
-        """What it says of each of the 2**bits equal ranges of a shard's hashes."""
-        numbers = np.arange((1 << bits) + 1)
-        gone = np.searchsorted(block_numbers(self.gone, shard_bits, bits), numbers).tolist()
-        fresh = np.searchsorted(block_numbers(self.fresh.hashes, shard_bits, bits), numbers).tolist()
+    def cut(self, shard_bits: int, bits: int, numbers: Sequence[int] | None = None) -> list[Overlay]:
+        """What it says of each of the 2**bits equal ranges of a shard's hashes, or of those with these numbers."""
+        wanted = np.arange(1 << bits) if numbers is None else np.asarray(numbers)
+        bounds = [
+            np.searchsorted(block_numbers(hashes, shard_bits, bits), wanted, side=side).tolist()
+            for hashes in (self.gone, self.fresh.hashes)
+            for side in ("left", "right")
+        ]
         return [
-            Overlay(self.gone[gone[at] : gone[at + 1]], self.fresh.slice(fresh[at], fresh[at + 1]))
-            for at in range(1 << bits)
+            Overlay(self.gone[first:last], self.fresh.slice(begin, end))
+            for first, last, begin, end in zip(*bounds, strict=True)
         ]
 
     def to_bytes(self) -> bytes:

@@ -103,8 +103,8 @@ class Part:
         overlay = self.overlay(np.unique(np.asarray(numbers) >> self._coarser).tolist())
         if len(numbers) == 1 << self.bits:
             return self._paired(overlay.over(self.written(numbers)))
-        cut = overlay.cut(self.shard_bits, self.bits)
-        return self._paired(joined([cut[number] for number in numbers]).over(self.written(numbers)))
+        changes = joined(overlay.cut(self.shard_bits, self.bits, numbers))
+        return self._paired(changes.over(self.written(numbers)))
 
     def whole(self) -> Run:
         """Every block."""

@@ -101,14 +101,14 @@ def _overlaid(old: Part, changed: Hashes, fresh: Run, keys: int, pack: PackBuild
     if size > keys * _LARGEST:
         return None
     if bits_for(size) == bits:
-        over, cut = old.over.copy(), after.cut(old.shard_bits, bits)
+        over = old.over.copy()
     else:
         bits = bits_for(size)
         after = old.overlay().updated(changed, fresh) if len(old.over) else after
         numbers = list(range(1 << bits))
-        over, cut = np.zeros(1 << bits, old.rows.dtype), after.cut(old.shard_bits, bits)
-    for number in numbers:
-        over[number] = write_block(cut[number], len(old.packs), pack)
+        over = np.zeros(1 << bits, old.rows.dtype)
+    for number, block in zip(numbers, after.cut(old.shard_bits, bits, numbers), strict=True):
+        over[number] = write_block(block, len(old.packs), pack)
     return old.rows.copy(), over, size
 
 

@@ -78,7 +78,8 @@ class BlockChanges:
         written = read_block(data, self.block, pack) if data else EMPTY
         digest, overlay_pack, offset, length = self.stored
         overlay = read_overlay(reader.read(overlay_pack, offset, length), digest, overlay_pack)
-        return overlay.cut(self.shard_bits, self.bits)[self.number].over(written)
+        (change,) = overlay.cut(self.shard_bits, self.bits, [self.number])
+        return change.over(written)
 
 
 class Output(Protocol):
