@@ -36,7 +36,7 @@ _FEW_BLOCKS = 4
 _THIN = 1 / 4
 
 #: ... and merged into the blocks when it has grown to this share of the part: readers look at that much more, and an
-#: update of a hundredth of the keys writes a part anew once in some twenty-five times.
+#: update of a hundredth of the input writes a part anew about once in ten times (bench/bench_updates.py).
 _LARGEST = 1 / 4
 
 
