@@ -82,11 +82,12 @@ def test_a_combiner_is_contracted_and_changes_nothing(streams: Streams) -> None:
     for edit in (lambda: None, lambda: lines.insert(300, "word1 other"), lambda: lines.reverse(), lambda: lines.pop()):
         edit()
         streams.write(lines)
-        output, report = streams.run(*call, "-combiner", "awk -f total.awk")
+        # A shard of the tree for each reducer: with many, the words of one line do not reach all of them.
+        output, report = streams.run(*call, "-combiner", "awk -f total.awk", "-numReduceTasks", "32")
         assert sorted(output.splitlines()) == sorted(streams.shell(f"{WORDS} | sort | {add}").splitlines())
         assert not report.warnings
     assert 0 < report.map.executed <= 2
-    assert 0 < report.combine.executed <= report.combine.tasks
+    assert 0 < report.combine.executed < report.combine.tasks
 
 
 def test_a_combiner_that_prints_other_keys_is_left_out(streams: Streams) -> None:
