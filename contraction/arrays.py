@@ -6,6 +6,7 @@ Contract: the bytes are those that `contraction.encoding` gives for each of them
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain, repeat
 from typing import Any
 
 import numpy as np
@@ -31,10 +32,9 @@ def encoded_alike(values: Sequence[Any]) -> tuple[Bytes, int] | None:
     for value in values:
         if type(value) is not np.ndarray or value.dtype != kind or value.shape != shape or not value.flags.c_contiguous:
             return None
-    rows = np.empty((len(values), len(head) + first.nbytes), np.uint8)
-    rows[:, : len(head)] = np.frombuffer(head, np.uint8)
-    rows[:, len(head) :] = np.stack(values).reshape(len(values), -1).view(np.uint8)
-    return rows.ravel(), rows.shape[1]
+    # Their memory as it is, copied once: stacking them would copy it three times.
+    joined = b"".join(chain.from_iterable(zip(repeat(head), values)))
+    return np.frombuffer(joined, np.uint8), len(head) + first.nbytes
 
 
 def decoded_alike(blob: Bytes, count: int) -> list[Any] | None:

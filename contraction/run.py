@@ -82,7 +82,7 @@ class Run:
         if self.firsts is None:
             return Run(self.hashes[rows], self.keys.take(rows), self.values.take(rows))
         counts = np.diff(self.firsts)[rows]
-        values = self.values.take(_group_rows(self.firsts[rows], counts))
+        values = self.values.take(group_rows(self.firsts[rows], counts))
         return Run(self.hashes[rows], self.keys.take(rows), values, _firsts(starts_of(counts)))
 
     def slice(self, low: int, high: int) -> Run:
@@ -110,7 +110,7 @@ class Run:
         hashes = self.hashes >> np.uint64(_UNUSED_BITS)
         gaps = np.concatenate([hashes[:1], hashes[1:] - hashes[:-1]])
         planes = gaps.astype("<u8").view(np.uint8).reshape(-1, 8)[:, :HASH_BYTES].T
-        out = [_HEAD.pack(len(self), self.firsts is not None), planes.tobytes()]
+        out: list[bytes | memoryview] = [_HEAD.pack(len(self), self.firsts is not None), planes.tobytes()]
         write_column(self.keys, out)
         if self.firsts is not None:
             write_column(Column.of(np.diff(self.firsts).tolist()), out)
@@ -175,7 +175,7 @@ def _sorted(keys: list[Any], values: Column, counts: Ints | None) -> Run:
     ordered = [keys[at] for at in order.tolist()]
     if counts is None:
         return Run(hashes, Column.of(ordered), values.take(order))
-    rows = _group_rows(starts_of(counts)[order], counts[order])
+    rows = group_rows(starts_of(counts)[order], counts[order])
     return Run(hashes, Column.of(ordered), values.take(rows), _firsts(starts_of(counts[order])))
 
 
@@ -215,7 +215,7 @@ def merge(runs: Sequence[Run]) -> tuple[Run, npt.NDArray[np.bool_]]:
     begins[tied[same] + 1] = False
     first_rows = np.flatnonzero(begins)
     counts = np.concatenate([run.counts() for run in runs])
-    values = concat([run.values for run in runs]).take(_group_rows(starts_of(counts)[:-1][order], counts[order]))
+    values = concat([run.values for run in runs]).take(group_rows(starts_of(counts)[:-1][order], counts[order]))
     sizes = np.add.reduceat(counts[order], first_rows)
     rows = np.diff(np.append(first_rows, len(hashes)))
     return Run(hashes[first_rows], keys.take(order[first_rows]), values, _firsts(starts_of(sizes))), rows > 1
@@ -232,7 +232,7 @@ def join(runs: Sequence[Run]) -> Run:
     return Run(hashes, concat([run.keys for run in runs]), concat([run.values for run in runs]))
 
 
-def _group_rows(begins: Ints, counts: Ints) -> Index:
+def group_rows(begins: Ints, counts: Ints) -> Index:
     """The rows of groups that begin at `begins` and have `counts` members, one group after the other."""
     ends = np.cumsum(counts)
     total = int(ends[-1]) if len(ends) else 0

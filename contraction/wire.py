@@ -15,8 +15,8 @@ _SIGNED = {1: "<i1", 2: "<i2", 4: "<i4", 8: "<i8"}
 _UNSIGNED = {1: "<u1", 2: "<u2", 4: "<u4", 8: "<u8"}
 
 
-def write_column(column: Column, out: list[bytes]) -> None:
-    """Append the column's bytes to `out`."""
+def write_column(column: Column, out: list[bytes | memoryview]) -> None:
+    """Append the column's bytes to `out`, as memory of the column where there may be many."""
     if column.kind == NONE:
         out.append(_HEAD.pack(NONE, 0, column.length))
     elif column.kind == INTEGER:
@@ -39,7 +39,7 @@ def write_column(column: Column, out: list[bytes]) -> None:
         width = _unsigned_width(sizes)
         out.append(_HEAD.pack(column.kind, width, column.length))
         out.append(sizes.astype(_UNSIGNED[width]).tobytes())
-        out.append(column.blob.tobytes())
+        out.append(np.ascontiguousarray(column.blob).data)
 
 
 def read_column(data: bytes | memoryview, at: int) -> tuple[Column, int]:

@@ -1,24 +1,28 @@
 """Map in general: collect the values of each key, then call the combiner, if there is one.
 
 Contract: values are combined in input order, in steps that follow from the chunk's bytes and the job alone: leaf by
-leaf and then for the chunk, or for the chunk at once; more often only where they do not fit in memory.
+leaf and then for the chunk, or for the chunk at once; more often only where they do not fit in memory. A combiner may
+change the values that it is given: what is kept of a leaf is encoded before the chunk is combined.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from contraction.columns import Column
+from contraction.columns import Column, Ints
 from contraction.combine import Combiner, CombinerError, all_combined
-from contraction.keys import hashes_of
+from contraction.keys import Hashes, hashes_of
 from contraction.parts import tells_apart
 from contraction.run import Run, united
 from incoop.counters import take_counts
 from incoop.job import Mapper
-from incoop.leaves import LEAF_VALUES, LeafTable
+from incoop.leaf_table import LeafTable
+from incoop.leaves import LEAF_VALUES
 from incoop.mapping import Mapped, Piece, UserError
 from incoop.spill import PartialRuns
 
@@ -27,7 +31,7 @@ PENDING_PAIRS = 1_000_000
 
 Groups = dict[Any, list[Any]]
 
-
+#: What the mapper gave for a leaf, by key, and what it counted.
 Leaf = tuple[Groups, dict[str, int]]
 
 
@@ -38,7 +42,7 @@ def group_pieces(mapper: Mapper, pieces: Sequence[Piece], combiner: Combiner, mo
     """
     result = Mapped(PartialRuns(), None, {})
     leaves: list[Leaf] = []
-    groups: Groups = {}
+    groups: Groups = defaultdict(list)
     pending = 0
     apart, drops_keys = len(pieces) > 1, False
     for number in range(len(pieces)):
@@ -57,13 +61,14 @@ def group_pieces(mapper: Mapper, pieces: Sequence[Piece], combiner: Combiner, mo
             result.count(counted)
             if pending > PENDING_PAIRS:
                 result.runs.add(Run.of_groups(combine_groups(groups, combiner)))
-                groups, pending, leaves = {}, 0, []
+                groups, pending, leaves = defaultdict(list), 0, []
+    entries = _Entries.of(leaves) if apart and not drops_keys and len(leaves) == len(pieces) else None
     result.runs.add(Run.of_groups(combine_groups(groups, combiner)))
     counted = take_counts()
     result.count(counted)
     # A combiner that counts would have to be called for every key of a changed chunk.
-    if apart and not drops_keys and len(leaves) == len(pieces) and result.runs.single is not None and not counted:
-        result.leaves = _table([piece.id for piece in pieces], leaves, result.runs.single)
+    if entries is not None and result.runs.single is not None and not counted:
+        result.leaves = _table([piece.id for piece in pieces], entries, result.runs.single)
     return result
 
 
@@ -90,29 +95,23 @@ def group_leaves(mapper: Mapper, pieces: Sequence[Piece], combiner: Combiner) ->
 
 def _united(groups: Groups, own: Groups) -> Groups:
     for key, values in own.items():
-        try:
-            groups[key] += values
-        except KeyError:
-            groups[key] = [*values]
+        groups[key] += values
     return groups
 
 
 def _grouped(mapper: Mapper, pieces: Sequence[Piece], which: int) -> Iterator[tuple[Groups, int]]:
     """The mapper's pairs by key, in portions that fit in memory, with the number of pairs of each."""
-    groups: Groups = {}
+    groups: Groups = defaultdict(list)
     pending = 0
     number, record = -1, None
     try:
         for number, record in enumerate(pieces[which].records()):  # noqa: B007 - named when the mapper fails
             for key, value in mapper(None, record):
-                try:
-                    groups[key].append(value)
-                except KeyError:
-                    groups[key] = [value]
+                groups[key].append(value)
                 pending += 1
                 if pending > PENDING_PAIRS:
                     yield groups, pending
-                    groups, pending = {}, 0
+                    groups, pending = defaultdict(list), 0
     except Exception as error:
         raise UserError(_records_before(pieces, which) + number, record) from error
     yield groups, pending
@@ -138,19 +137,35 @@ def combine_groups(groups: Groups, combiner: Combiner, least: int = 2) -> Groups
     return {key: values for key, values in groups.items() if values}
 
 
-def _table(ids: list[bytes], leaves: list[tuple[Groups, dict[str, int]]], run: Run) -> LeafTable | None:
+@dataclass(frozen=True, slots=True)
+class _Entries:
+    """What is kept of leaves: an entry is a key of a leaf with its values there."""
+
+    hashes: Hashes
+    #: How many entries each leaf has, and values each entry.
+    sizes: Ints
+    counts: Ints
+    values: Column
+    counters: list[dict[str, int]]
+
+    @classmethod
+    def of(cls, leaves: Sequence[Leaf]) -> _Entries:
+        """By hash within a leaf, which is the order of rows in the chunk's run."""
+        sizes = np.array([len(own) for own, _ in leaves], np.int64)
+        hashes = hashes_of([key for own, _ in leaves for key in own])
+        order = np.lexsort((hashes, np.repeat(np.arange(len(leaves)), sizes)))
+        unordered = [values for own, _ in leaves for values in own.values()]
+        groups = [unordered[at] for at in order.tolist()]
+        counts = np.fromiter(map(len, groups), np.int64, len(groups))
+        values = Column.of([value for each in groups for value in each])
+        return cls(hashes[order], sizes, counts, values, [counted for _, counted in leaves])
+
+
+def _table(ids: list[bytes], entries: _Entries, run: Run) -> LeafTable | None:
     """The leaves as a table; None where keys cannot be named by their row (some are dropped, or look alike)."""
     if not tells_apart(run.keys) or (run.hashes[1:] == run.hashes[:-1]).any():
         return None
-    keys = [key for own, _ in leaves for key in own]
-    hashes = hashes_of(keys)
-    rows = np.searchsorted(run.hashes, hashes)
-    if len(rows) and (rows.max() >= len(run) or (run.hashes[rows] != hashes).any()):
+    rows = np.searchsorted(run.hashes, entries.hashes)
+    if len(rows) and (rows.max() >= len(run) or (run.hashes[rows] != entries.hashes).any()):
         return None
-    sizes = np.array([len(own) for own, _ in leaves], np.int64)
-    groups = [values for own, _ in leaves for values in own.values()]
-    order = np.argsort(np.repeat(np.arange(len(sizes)), sizes) * max(len(run), 1) + rows)
-    groups = [groups[at] for at in order.tolist()]
-    counts = np.array([len(values) for values in groups], np.int64)
-    values = Column.of([value for each in groups for value in each])
-    return LeafTable(ids, sizes, rows[order], values, counts, [counted for _, counted in leaves])
+    return LeafTable(ids, entries.sizes, rows, entries.values, entries.counts, entries.counters)

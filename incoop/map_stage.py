@@ -27,7 +27,8 @@ from incoop.counters import take_counts
 from incoop.errors import IncoopError
 from incoop.grouping import group_pieces
 from incoop.job import Mapper, Reducer
-from incoop.leaves import BYTES_OF_A_KEY, LARGEST_TABLE, LeafTable, leaf_bytes, leaf_splitter
+from incoop.leaf_table import LeafTable
+from incoop.leaves import BYTES_OF_A_KEY, LARGEST_TABLE, leaf_bytes, leaf_splitter
 from incoop.mapping import Mapped, Piece, UserError
 from incoop.memo import WorkerConfig, block_hash
 from incoop.output import OutputBlock
@@ -159,7 +160,7 @@ def _map_and_write(spec: MapSpec, task: ChunkTask, reader: BlobReader, pack: Pac
     """Map one chunk, add what it gives to the pack."""
     mapper, pieces, most_keys = _source(spec, task, reader)
     if spec.reducer is None:
-        out: list[bytes] = []
+        out: list[bytes | memoryview] = []
         write_column(Column.of(_map_only(mapper, pieces)), out)
         data = b"".join(out)
         return _Written((block_hash(data), pack.add(data), len(data)), take_counts())

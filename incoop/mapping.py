@@ -12,7 +12,7 @@ from typing import Any
 
 from contraction.run import Run
 from contraction.sums import Delta
-from incoop.leaves import LeafTable
+from incoop.leaf_table import LeafTable
 from incoop.spill import PartialRuns
 
 

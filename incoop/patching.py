@@ -14,19 +14,19 @@ from typing import Any
 
 import numpy as np
 
-from contraction.columns import INTEGER, Column, Index, Ints, concat
+from contraction.columns import INTEGER, Column, Ints, concat
 from contraction.combine import Combiner
 from contraction.folds import Fold
 from contraction.keys import Hashes, distinct, hashes_of, same_keys
 from contraction.node import replaced
 from contraction.parts import tells_apart
-from contraction.run import Run, starts_of
+from contraction.run import Run, group_rows, starts_of
 from contraction.splice import replaced_keys
 from contraction.sums import Delta, appeared, together
 from incoop.counters import take_counts
 from incoop.grouping import PENDING_PAIRS, combine_groups, group_leaves, worth_keeping
 from incoop.job import Mapper
-from incoop.leaves import LeafTable
+from incoop.leaf_table import LeafTable
 from incoop.mapping import Mapped, Piece, UserError
 from incoop.summing import sum_leaves, sums_by
 
@@ -182,13 +182,13 @@ def _put_together(pieces: Sequence[Piece], table: LeafTable, fresh: _Leaves, num
     values = concat([table.values, fresh.values])
     numbers = np.concatenate([table.rows, numbered.numbers])
     begins = starts_of(sizes)[:-1]
-    picked = _ranges(begins[leaf_of], sizes[leaf_of])
+    picked = group_rows(begins[leaf_of], sizes[leaf_of])
     counters = [*table.counters, *fresh.counters]
     chosen = [counters[leaf] for leaf in leaf_of]
     if counts is None:
         return _Entries(numbers[picked], sizes[leaf_of], values.take(picked), None, chosen)
     firsts = starts_of(counts)[:-1]
-    taken = values.take(_ranges(firsts[picked], counts[picked]))
+    taken = values.take(group_rows(firsts[picked], counts[picked]))
     return _Entries(numbers[picked], sizes[leaf_of], taken, counts[picked], chosen)
 
 
@@ -198,14 +198,8 @@ def _table(ids: list[bytes], entries: _Entries, rows: Ints) -> LeafTable:
     order = np.argsort(leaf * (int(rows.max(initial=0)) + 1) + rows, kind="stable")  # fast on what is nearly sorted
     if entries.counts is None:
         return LeafTable(ids, entries.sizes, rows[order], entries.values.take(order), None, entries.counters)
-    taken = entries.values.take(_ranges(starts_of(entries.counts)[:-1][order], entries.counts[order]))
+    taken = entries.values.take(group_rows(starts_of(entries.counts)[:-1][order], entries.counts[order]))
     return LeafTable(ids, entries.sizes, rows[order], taken, entries.counts[order], entries.counters)
-
-
-def _ranges(begins: Ints, sizes: Ints) -> Index:
-    """The numbers of several ranges, one after the other."""
-    ends = np.cumsum(sizes)
-    return np.repeat(begins - ends + sizes, sizes) + np.arange(int(ends[-1]) if len(ends) else 0)
 
 
 def _added_up(entries: _Entries, old: Run, numbered: _Numbered) -> tuple[Run | None, Delta | None]:
@@ -247,7 +241,7 @@ def _combined(
     chosen = np.flatnonzero(touched[entries.numbers])
     chosen = chosen[np.argsort(entries.numbers[chosen], kind="stable")]
     counts = entries.counts[chosen]
-    values = entries.values.take(_ranges(starts_of(entries.counts)[:-1][chosen], counts)).to_list()
+    values = entries.values.take(group_rows(starts_of(entries.counts)[:-1][chosen], counts)).to_list()
     keys = concat([old.keys, numbered.keys]).take(entries.numbers[chosen]).to_list()
     groups: dict[Any, list[Any]] = {}
     at = 0

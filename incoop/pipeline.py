@@ -6,7 +6,6 @@ committed last. A block that turns out lost is computed again, and said.
 
 from __future__ import annotations
 
-import heapq
 import json
 import logging
 import math
@@ -47,20 +46,15 @@ from incoop.report import RunReport
 from incoop.runs import BlobReader, RunHeader, RunRef, StoredDelta, all_small
 from incoop.spark import Spark
 from incoop.tallies import Tallies
+from incoop.task_groups import shared_out
 
 if TYPE_CHECKING:
     from incoop.cluster import Placed
 
 log = logging.getLogger("incoop")
 
-#: Spark tasks for each core: few enough that starting them does not show, enough to level out uneven ones. A Python
-#: worker needs 70 ms from one task to the next, so that small updates have one task for each core, and one more for as
-#: many bytes as take about half a second.
-_WAVES = 4
-_WAVE_BYTES = 8 << 20
-
-#: The same for contraction, whose shards are even; where only a path or two of the tree are touched, starting a task
-#: costs as much as it does.
+#: Spark tasks for each core in contraction, whose shards are even; where only a path or two of the tree are touched,
+#: starting a task costs as much as it does.
 _CONTRACT_WAVES = 2
 _FEW_NODES = 8
 
@@ -362,7 +356,7 @@ class JobRun:
             if on_answer is not None:
                 on_answer(answer)
             return [answer]
-        groups = balanced(tasks, self.spark.cores)
+        groups = shared_out(tasks, self.spark.cores)
         placed = self.spark.placed(spec.worker)
         answers = self.spark.run(f"{self.job.name}: {what}", partial(map_group, spec), groups, on_answer, placed)
         self._count_bytes("map", placed)
@@ -496,19 +490,3 @@ class JobRun:
 
 def _output_id(identity: Identity, plan: TreePlan) -> bytes:
     return xxhash.xxh3_128_digest(identity.reduce + plan.levels[-1].ids.tobytes())
-
-
-def balanced(tasks: list[ChunkTask], cores: int) -> list[list[ChunkTask]]:
-    """Tasks in groups of about equal bytes, in few for few bytes; in a group they are in input order.
-
-    The longest first, each to the group that has least.
-    """
-    total = sum(task.where.length for task in tasks)
-    waves = min(_WAVES, 1 + total // (cores * _WAVE_BYTES))
-    groups: list[list[int]] = [[] for _ in range(min(len(tasks), cores * waves))]
-    taken = [(0, number) for number in range(len(groups))]
-    for at in sorted(range(len(tasks)), key=lambda at: -tasks[at].where.length):
-        size, number = heapq.heappop(taken)
-        groups[number].append(at)
-        heapq.heappush(taken, (size + tasks[at].where.length, number))
-    return [[tasks[at] for at in sorted(group)] for group in groups]

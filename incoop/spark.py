@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import os
+import socket
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from inchdfs.parallel import Segment, SegmentCuts, SegmentRunner
 from inchdfs.spark_segments import spark_segments
 from incoop.progress import task_progress
+from incoop.worker_process import settle
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -20,9 +23,13 @@ if TYPE_CHECKING:
     from incoop.cluster import Caches, Placed
     from incoop.memo import WorkerConfig
 
+#: With sockets of its own kind a Python worker gets the end of its input at once. By TCP it waits 40 ms for it, in
+#: every task: the JVM sends it apart, once the rest is acknowledged, which Linux puts off that long.
+QUICK_SOCKETS = {"spark.python.unix.domain.socket.enabled": "true"} if hasattr(socket, "AF_UNIX") else {}
+
 #: A session of ours says nothing that a user could not act on.
 _LOG_SETTINGS = Path(__file__).with_name("log4j2.properties").as_uri()
-_QUIET = {
+_SETTINGS = QUICK_SOCKETS | {
     "spark.ui.showConsoleProgress": "false",
     "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={_LOG_SETTINGS}",
 }
@@ -59,7 +66,7 @@ class Spark:
         # Workers must run the Python that runs us, whatever PATH says.
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         builder = SparkSession.builder.appName("incoop").master(self._master or "local[*]")
-        for key, value in _QUIET.items():
+        for key, value in _SETTINGS.items():
             builder = builder.config(key, value)
         return builder.getOrCreate()
 
@@ -105,7 +112,9 @@ class Spark:
 
         def call() -> list[Answer]:
             with _described(context, description), task_progress(context, description, len(items)):
-                task = function if on_answer is None else _reporting(context, function, on_answer)
+                task: Callable[[Item], Answer] = partial(_settled, function)
+                if on_answer is not None:
+                    task = _reporting(context, task, on_answer)
                 if placed is not None:
                     return placed(context, task, items)
                 return context.parallelize(items, len(items)).map(task).collect()
@@ -149,6 +158,13 @@ class Spark:
         if self._session is not None and self._ours:
             self._session.stop()
         self._session = None
+
+
+def _settled(function: Callable[[Item], Answer], item: Item) -> Answer:
+    try:
+        return function(item)
+    finally:
+        settle()
 
 
 def _reporting(

@@ -21,7 +21,7 @@ from contraction.run import Run
 from incoop.counters import take_counts
 from incoop.grouping import PENDING_PAIRS
 from incoop.job import Mapper
-from incoop.leaves import LeafTable
+from incoop.leaf_table import LeafTable
 from incoop.mapping import Mapped, Piece
 
 #: Records after which it is looked whether values are integers.

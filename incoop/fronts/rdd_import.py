@@ -63,7 +63,7 @@ def _stored(worker: WorkerConfig, one_by_one: bool, elements: Iterable[Any]) -> 
         pack = PackBuilder()
 
     for piece in _pieces(elements, one_by_one):
-        out: list[bytes] = []
+        out: list[bytes | memoryview] = []
         write_column(Column.of([(None, element) for element in piece]), out)
         data = b"".join(out)
         waiting.append((block_hash(data), pack.add(data), len(data)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import pytest
 import xxhash
 from hypothesis import given
@@ -15,7 +16,8 @@ from contraction.combine import Combiner
 from contraction.run import Run
 from incoop.grouping import group_pieces
 from incoop.job import Mapper
-from incoop.leaves import LeafTable, shaping
+from incoop.leaf_table import LeafTable
+from incoop.leaves import shaping
 from incoop.mapping import Mapped, Piece, UserError
 from incoop.patching import known_leaves, patched, worth_patching
 from incoop.summing import sum_pieces
@@ -55,7 +57,28 @@ def first_and_sum(key: Any, values: Any) -> Iterator[tuple[Any, Any]]:
     yield key, (given[0][0], sum(size for _, size in given))
 
 
-JOBS = [(words, total), (signed, total), (mixed, total), (places, first_and_sum), (words, None), (places, None)]
+def vectors(_: Any, line: str) -> Iterator[tuple[str, Any]]:
+    for number, word in enumerate(line.split()):
+        yield word, np.array([number, len(line)])
+
+
+def in_place(key: Any, values: Any) -> Iterator[tuple[Any, Any]]:
+    """A combiner that changes what it is given."""
+    first, *others = values
+    for other in others:
+        first += other
+    yield key, first
+
+
+JOBS = [
+    (words, total),
+    (signed, total),
+    (mixed, total),
+    (places, first_and_sum),
+    (vectors, in_place),
+    (words, None),
+    (places, None),
+]
 
 word_lists = st.lists(st.sampled_from([f"w{n}" for n in range(30)]), max_size=6).map(" ".join)
 leaves = st.lists(st.lists(word_lists, max_size=4), min_size=2, max_size=9)
@@ -200,3 +223,11 @@ def test_a_leaf_holds_combined_values_of_keys_that_have_many() -> None:
     result = group_pieces(places, pieces([["a b"] * 30, ["a c"] * 3]), Combiner.of(first_and_sum))
     assert result.leaves is not None and result.leaves.counts is not None
     assert sorted(result.leaves.counts.tolist()) == [1, 1, 3, 3]
+
+
+def test_a_leaf_holds_values_as_the_mapper_gave_them_also_when_the_combiner_changes_them() -> None:
+    lines = [["a b"], ["a a"], ["b c"], ["a c"]]
+    table = group_pieces(vectors, pieces(lines), Combiner.of(in_place)).leaves
+    assert table is not None
+    given = sorted(value.tolist() for leaf in lines for line in leaf for _, value in vectors(None, line))
+    assert sorted(value.tolist() for value in table.values.to_list()) == given

@@ -13,7 +13,7 @@ from contraction.parts import SMALL_RUN
 from inchdfs.packs import Location
 from incoop.job import DEFAULT_SHARDS, FEW_SHARDS
 from incoop.map_stage import ChunkTask
-from incoop.pipeline import balanced
+from incoop.task_groups import shared_out
 
 from .places import Place
 
@@ -119,6 +119,9 @@ def test_without_a_combiner_reducers_are_spread(place: Place) -> None:
     assert place.run(incoop.Job("spread", words, total)).report.reduce.tasks == DEFAULT_SHARDS
 
 
+M = 1 << 20
+
+
 def tasks(*sizes: int) -> list[ChunkTask]:
     return [ChunkTask(bytes([at]), Location(b"", "", 0, size, size)) for at, size in enumerate(sizes)]
 
@@ -129,11 +132,12 @@ def tasks(*sizes: int) -> list[ChunkTask]:
         pytest.param([5, 3, 2], 2, [[5], [3, 2]], id="a task for each core, of about equal bytes"),
         pytest.param([7], 4, [[7]], id="no task without a chunk"),
         pytest.param([1, 9, 1, 1], 2, [[9], [1, 1, 1]], id="the longest alone"),
-        pytest.param([8 << 20] * 4, 2, [[8 << 20]] * 4, id="more tasks where there is more to do"),
+        pytest.param([M] * 16, 2, [[M] * 4, [M] * 3, [M] * 3, [M] * 2, [M] * 2, [M] * 2], id="less and less"),
+        pytest.param([8 * M] * 4, 2, [[8 * M]] * 4, id="a chunk is mapped by one task"),
     ],
 )
 def test_chunks_are_shared_out(sizes: list[int], cores: int, expected: list[list[int]]) -> None:
-    groups = balanced(tasks(*sizes), cores)
+    groups = shared_out(tasks(*sizes), cores)
     assert sorted([task.where.length for task in group] for group in groups) == sorted(expected)
     assert sorted(task.id for group in groups for task in group) == [task.id for task in tasks(*sizes)]
     for group in groups:
