@@ -23,10 +23,10 @@ LEAF_VALUES = 8
 
 #: With a key in less than so many bytes of its first leaf, a chunk is not kept by leaf: the combiner's calls for every
 #: leaf, and their results, would cost more than they save.
-BYTES_OF_A_KEY = 1 << 10
+_BYTES_OF_A_KEY = 1 << 10
 
 #: A table of combined values larger than this share of its chunk is not kept: it holds values that do not get less.
-LARGEST_TABLE = 1 / 2
+LARGEST_TABLE = 1
 
 #: Large leaves are cut after an eighth of their average at the earliest, since the sooner they may be, the sooner old
 #: cuts are met again behind new content: after half of it, a twentieth of the chunks replaced made a tenth more to map.
@@ -47,8 +47,13 @@ def shaping(wanted: int | None, combiner: Reducer | None) -> str:
     """What leaves have to do with a chunk's run: how values are combined may show in the last digits of a float."""
     if combiner is None or recognise(combiner) is Fold.SUM:
         return ""
-    rule = BYTES_OF_A_KEY if wanted is None else 0
+    rule = _BYTES_OF_A_KEY if wanted is None else 0
     return f"{leaf_bytes(wanted, combiner)} {_EARLIEST} {rule} {_LEAVES_IN_A_CHUNK} {LEAF_VALUES}"
+
+
+def most_keys(first: int) -> int:
+    """With more keys in a first leaf of so many bytes, a chunk is not kept by leaf. A short one may have as many."""
+    return max(first, COMBINED_LEAF) // _BYTES_OF_A_KEY
 
 
 def leaf_splitter(size: int, chunk: int, records: RecordFormat) -> Splitter | None:

@@ -28,7 +28,7 @@ from incoop.errors import IncoopError
 from incoop.grouping import group_pieces
 from incoop.job import Mapper, Reducer
 from incoop.leaf_table import LeafTable
-from incoop.leaves import BYTES_OF_A_KEY, LARGEST_TABLE, leaf_bytes, leaf_splitter
+from incoop.leaves import LARGEST_TABLE, leaf_bytes, leaf_splitter, most_keys
 from incoop.mapping import Mapped, Piece, UserError
 from incoop.memo import WorkerConfig, block_hash
 from incoop.output import OutputBlock
@@ -158,7 +158,7 @@ def map_group(spec: MapSpec, group: Sequence[ChunkTask]) -> list[MapDone | MapFa
 
 def _map_and_write(spec: MapSpec, task: ChunkTask, reader: BlobReader, pack: PackBuilder, check: bool) -> _Written:
     """Map one chunk, add what it gives to the pack."""
-    mapper, pieces, most_keys = _source(spec, task, reader)
+    mapper, pieces, limit = _source(spec, task, reader)
     if spec.reducer is None:
         out: list[bytes | memoryview] = []
         write_column(Column.of(_map_only(mapper, pieces)), out)
@@ -170,14 +170,14 @@ def _map_and_write(spec: MapSpec, task: ChunkTask, reader: BlobReader, pack: Pac
         check_combiner(mapper, pieces[0].records()[:SAMPLE] if pieces else [], spec.combiner, spec.reducer)
         take_counts()
     combiner = Combiner.of(spec.combiner)
-    make = partial(patched, mapper, pieces, combiner, most_keys=most_keys)
+    make = partial(patched, mapper, pieces, combiner, most_keys=limit)
     base, mapped = _patched(spec, task, make, pieces, reader) if len(pieces) > 1 else (b"", None)
     if mapped is None and combiner.fold is Fold.SUM:
         mapped = sum_pieces(mapper, pieces)
         # Sums of other values are no integers to be taken apart, and are of the chunk as a whole.
         pieces = [Piece(b"", partial(_all_records, pieces))]
     if mapped is None:
-        mapped = group_pieces(mapper, pieces, combiner, most_keys)
+        mapped = group_pieces(mapper, pieces, combiner, limit)
     rows = mapped.runs.write(spec.shards, spec.may_be_small, combiner, pack)
     table = mapped.leaves.to_bytes() if mapped.leaves is not None else b""
     small = spec.leaf is not None or len(table) <= task.where.length * LARGEST_TABLE
@@ -203,7 +203,7 @@ def _source(spec: MapSpec, task: ChunkTask, reader: BlobReader) -> tuple[Mapper,
         return mapper, [Piece(b"", partial(_records, spec.records, content))], None
     leaves = list(splitter.split_bytes(content))
     pieces = [Piece(leaf.id, partial(_records, spec.records, content[leaf.offset : leaf.end])) for leaf in leaves]
-    return mapper, pieces, None if spec.leaf is not None else leaves[0].end // BYTES_OF_A_KEY
+    return mapper, pieces, None if spec.leaf is not None else most_keys(leaves[0].length)
 
 
 def _whole(form: RecordFormat, where: Location | OutputBlock, reader: BlobReader) -> list[Sequence[Any]]:

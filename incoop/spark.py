@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import socket
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -23,13 +22,9 @@ if TYPE_CHECKING:
     from incoop.cluster import Caches, Placed
     from incoop.memo import WorkerConfig
 
-#: With sockets of its own kind a Python worker gets the end of its input at once. By TCP it waits 40 ms for it, in
-#: every task: the JVM sends it apart, once the rest is acknowledged, which Linux puts off that long.
-QUICK_SOCKETS = {"spark.python.unix.domain.socket.enabled": "true"} if hasattr(socket, "AF_UNIX") else {}
-
 #: A session of ours says nothing that a user could not act on.
 _LOG_SETTINGS = Path(__file__).with_name("log4j2.properties").as_uri()
-_SETTINGS = QUICK_SOCKETS | {
+_QUIET = {
     "spark.ui.showConsoleProgress": "false",
     "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={_LOG_SETTINGS}",
 }
@@ -66,7 +61,7 @@ class Spark:
         # Workers must run the Python that runs us, whatever PATH says.
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         builder = SparkSession.builder.appName("incoop").master(self._master or "local[*]")
-        for key, value in _SETTINGS.items():
+        for key, value in _QUIET.items():
             builder = builder.config(key, value)
         return builder.getOrCreate()
 

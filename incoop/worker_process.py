@@ -1,15 +1,27 @@
-"""What a Python worker of Spark does between two tasks, made short."""
+"""What a Python worker of Spark does between two tasks, made short: 20 ms instead of 80.
+
+Contract: nothing that a task can see changes, and where Spark's worker is not the one that is known here, nothing at all.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import gc
+import socket
 import sys
+from typing import Any
 
 _modules_when_frozen = 0
 
 
 def settle() -> None:
-    """Take what is loaded out of the garbage collector's sight; call it at the end of a task.
+    """Call it at the end of a task."""
+    _read_at_once()
+    _freeze()
+
+
+def _freeze() -> None:
+    """Take what is loaded out of the garbage collector's sight.
 
     A worker collects all garbage after every task, which takes 30 ms for the modules of numpy and the user's program:
     none of it is garbage. Objects of the task that are still referred to stay, too, once for every import.
@@ -18,3 +30,24 @@ def settle() -> None:
     if len(sys.modules) != _modules_when_frozen:
         gc.freeze()
         _modules_when_frozen = len(sys.modules)
+
+
+def _read_at_once() -> None:
+    """Let a worker acknowledge what it reads at once.
+
+    The JVM sends the end of a task's input apart, once the rest is acknowledged, and Linux puts that off for 40 ms on a
+    connection that goes back and forth. The loop of PySpark's daemon looks its `worker` up for every task.
+    """
+    daemon: Any = sys.modules["__main__"]
+    name = getattr(getattr(daemon, "__spec__", None), "name", None)
+    worker = getattr(daemon, "worker", None)
+    if name != "pyspark.daemon" or not callable(worker) or getattr(worker, "reads_at_once", False):
+        return
+
+    def reading(sock: socket.socket, *arguments: Any) -> Any:
+        with contextlib.suppress(AttributeError, OSError):  # not on Linux, or not by TCP
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 1)
+        return worker(sock, *arguments)
+
+    reading.reads_at_once = True  # type: ignore[attr-defined]
+    daemon.worker = reading

@@ -13,7 +13,6 @@ import click
 
 from incoop.cli.options import Command, memo_option, report_option, show_report, store_option
 from incoop.errors import BadCall
-from incoop.spark import QUICK_SOCKETS
 
 if TYPE_CHECKING:
     from incoop.fronts.rdd_submit import Programs
@@ -117,8 +116,6 @@ def _with_hash_seed() -> None:
 def _spark_arguments(options: dict[str, Any], conf: tuple[str, ...]) -> list[str]:
     # A progress line of Spark's would mix with the program's own output.
     words = ["--conf", "spark.ui.showConsoleProgress=false"]
-    for name, value in QUICK_SOCKETS.items():
-        words += ["--conf", f"{name}={value}"]
     for name in _SPARK_OPTIONS:
         value = options[name.removeprefix("--").replace("-", "_")]
         if value is not None:
