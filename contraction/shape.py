@@ -23,7 +23,7 @@ WIDE_BITS = 14
 
 #: The same for combiners that take all keys of a node in one call: what a call costs, such as starting a program, is
 #: paid for every level.
-BATCH_BITS = 6
+BATCH_BITS = 7
 
 #: A group ends at the latest when it has so many times the average: tails without a marker must not make a node of
 #: everything.

@@ -32,8 +32,8 @@ class ChunkMapper:
     #: Whether the function is also given, by the name `old`, a function that gives the pairs of each chunk whose place
     #: this one takes, as a dict of the keys' values. They may save work; what comes out must follow from the records.
     takes_old: bool = False
-    #: Up to this many chunks are mapped in the driver's process, unless executors run elsewhere: it saves a Spark job.
-    #: For functions whose work is done by other programs, or is next to nothing.
+    #: Up to this many chunks, if not large, are mapped in the driver's process, unless executors run elsewhere; that
+    #: saves a Spark job, or Spark. For functions whose work is done by other programs, or is next to nothing.
     nearby: int = 0
 
     def __call__(self, _: Any, records: Sequence[Any]) -> Pairs:
@@ -51,6 +51,8 @@ class BatchCombiner:
     """
 
     function: Callable[[Groups], Pairs]
+    #: Whether a small update is contracted in the driver's process, as a `ChunkMapper` may be.
+    nearby: bool = False
 
     def __call__(self, key: Any, values: Iterable[Any]) -> Pairs:
         return self.function([(key, list(values))])

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 
-_current: Counter[str] = Counter()
+#: One for the process, which threads of the user's functions share.
+_current: ContextVar[Counter[str]] = ContextVar("incoop counters", default=Counter())  # noqa: B039
 
 
 def counter(name: str, amount: int = 1) -> None:
@@ -15,13 +19,24 @@ def counter(name: str, amount: int = 1) -> None:
         >>> take_counts()
         {'bad lines': 1}
     """
-    _current[name] += amount
+    _current.get()[name] += amount
 
 
 def take_counts() -> dict[str, int]:
     """What was counted since the last call."""
-    if not _current:
+    current = _current.get()
+    if not current:
         return {}
-    counts = {name: count for name, count in _current.items() if count}
-    _current.clear()
+    counts = {name: count for name, count in current.items() if count}
+    current.clear()
     return counts
+
+
+@contextmanager
+def counting_apart() -> Iterator[None]:
+    """Count by itself what this thread counts."""
+    token = _current.set(Counter())
+    try:
+        yield
+    finally:
+        _current.reset(token)

@@ -39,6 +39,7 @@ from incoop.job import Job
 from incoop.keeping import Keeper
 from incoop.map_stage import ChunkTask, MapDone, MapFailed, MapSpec, map_group
 from incoop.memo import MemoStore, block_hash
+from incoop.nearby import cores, run_nearby
 from incoop.null_memo import NullMemo
 from incoop.output import Mapped, Output, Sharded
 from incoop.plan import BATCHES, FLAT, NONE, TREE, WIDE, TreePlan, plan_tree, run_ids
@@ -58,6 +59,9 @@ log = logging.getLogger("incoop")
 _CONTRACT_WAVES = 2
 _FEW_NODES = 8
 
+
+#: What is done in the driver's process has at most so many bytes: it is one core's work, and in one memory.
+_NEARBY_BYTES = 32 << 20
 
 MapAnswer = list[MapDone | MapFailed | IncoopError]
 
@@ -194,9 +198,6 @@ class JobRun:
         if self.options.verify:
             self._verify_sample(plan, chunked)
         if len(ids) and known is None:
-            started = time.perf_counter()
-            self.spark.start()
-            self.report.seconds["spark"] = time.perf_counter() - started
             self._map(plan, chunked, first=old is None)
             if self.job.reducer is not None:
                 if self._has_other_shards(plan):
@@ -303,7 +304,7 @@ class JobRun:
 
     def _map(self, plan: TreePlan, chunked: ChunkedInput, first: bool) -> None:
         """Map the chunks that a missing node misses, each content once."""
-        started = time.perf_counter()
+        started = self._now()
         places: dict[bytes, list[int]] = {}
         for index in plan.needed()[0]:
             places.setdefault(bytes(plan.levels[0].ids[index]), []).append(index)
@@ -322,7 +323,7 @@ class JobRun:
                 self._deltas[each.id] = each.delta
         self.report.map.executed = len(done)
         self.report.fresh_bytes = sum(task.where.length for task in tasks)
-        self.report.seconds["map"] = time.perf_counter() - started
+        self.report.seconds["map"] = self._now() - started
         self._raise_failures(answers)
 
     def _chunk_tasks(self, plan: TreePlan, chunked: ChunkedInput, indices: list[int]) -> list[ChunkTask]:
@@ -351,16 +352,29 @@ class JobRun:
             check_combiner=check,
         )
         nearby = min(mapper.nearby if isinstance(mapper, ChunkMapper) else 0 for mapper in mappers)
-        if len(tasks) <= nearby and not self.spark.clustered:
-            answer = map_group(spec, tasks)
+        small = sum(task.where.length for task in tasks) <= _NEARBY_BYTES
+        if len(tasks) <= nearby and small and not self.spark.clustered:
+            answers = run_nearby(partial(map_group, spec), [[task] for task in tasks])
             if on_answer is not None:
-                on_answer(answer)
-            return [answer]
+                for answer in answers:
+                    on_answer(answer)
+            return answers
+        self._start_spark()
         groups = shared_out(tasks, self.spark.cores)
         placed = self.spark.placed(spec.worker)
         answers = self.spark.run(f"{self.job.name}: {what}", partial(map_group, spec), groups, on_answer, placed)
         self._count_bytes("map", placed)
         return answers
+
+    def _now(self) -> float:
+        """The time by a clock that stands while Spark starts."""
+        return time.perf_counter() - self.report.seconds["spark"]
+
+    def _start_spark(self) -> None:
+        """Start Spark, if nobody has; how long that takes is a figure of its own."""
+        started = time.perf_counter()
+        self.spark.start()
+        self.report.seconds["spark"] += time.perf_counter() - started
 
     def _count_bytes(self, stage: str, placed: Placed | None) -> None:
         if placed is not None:
@@ -401,7 +415,7 @@ class JobRun:
 
     def _contract(self, plan: TreePlan, identity: Identity, old: Record | None) -> RunRef:
         """Contract the missing nodes and reduce what changed at the root; one Spark task does some shards."""
-        started = time.perf_counter()
+        started = self._now()
         self._count_tasks(plan)
         if old is not None and old.facts["shards"] != self._shards:
             old = None
@@ -431,19 +445,7 @@ class JobRun:
             wide=self._shape == WIDE,
             deltas={id_: delta for id_, delta in self._deltas.items() if id_ in refs},
         )
-        # On a cluster always the same groups: a shard goes where it was before.
-        few = len(nodes) <= _FEW_NODES and not self.spark.clustered
-        groups = self.spark.cores * (1 if few else _CONTRACT_WAVES)
-        shards = [part.tolist() for part in np.array_split(np.arange(spec.shards), min(spec.shards, groups))]
-        placed = self.spark.placed(spec.worker, shards, self._places)
-        answers = self.spark.run(
-            f"{self.job.name}: contract {len(nodes)} nodes, reduce",
-            partial(contract_shards, spec),
-            shards,
-            placed=placed,
-        )
-        self._count_bytes("contract", placed)
-        self._places = placed.fact if placed is not None else self._places
+        answers = self._contract_on_spark(spec)
         done: list[ShardDone] = []
         if losses := [answer for answer in answers if isinstance(answer, BlockLost)]:
             raise BlockLost.of_all(losses)
@@ -455,10 +457,28 @@ class JobRun:
             done += answer
         done.sort(key=lambda each: each.shard)
         self._tallies.reduced(done, old if old_root is not None else None)
-        self.report.contracted(done, time.perf_counter() - started)
+        self.report.contracted(done, self._now() - started)
         return self._keeper.contracted(
             plan, [] if flat else places, _output_id(identity, plan), done, self._tallies.by_reducers
         )
+
+    def _contract_on_spark(self, spec: ContractSpec) -> list[list[ShardDone] | ReduceFailed | IncoopError]:
+        # On a cluster always the same groups: a shard goes where it was before.
+        few = len(spec.nodes) <= _FEW_NODES and not self.spark.clustered
+        if few and spec.old_root is not None and isinstance(spec.combiner, BatchCombiner) and spec.combiner.nearby:
+            return run_nearby(partial(contract_shards, spec), _parts(spec.shards, cores()))
+        self._start_spark()
+        shards = _parts(spec.shards, self.spark.cores * (1 if few else _CONTRACT_WAVES))
+        placed = self.spark.placed(spec.worker, shards, self._places)
+        answers = self.spark.run(
+            f"{self.job.name}: contract {len(spec.nodes)} nodes, reduce",
+            partial(contract_shards, spec),
+            shards,
+            placed=placed,
+        )
+        self._count_bytes("contract", placed)
+        self._places = placed.fact if placed is not None else self._places
+        return answers
 
     def _count_tasks(self, plan: TreePlan) -> None:
         self.report.combine.tasks = sum(len(level.ids) for level in plan.levels[1:]) * self._shards
@@ -490,3 +510,8 @@ class JobRun:
 
 def _output_id(identity: Identity, plan: TreePlan) -> bytes:
     return xxhash.xxh3_128_digest(identity.reduce + plan.levels[-1].ids.tobytes())
+
+
+def _parts(count: int, most: int) -> list[list[int]]:
+    """The numbers below `count` in up to so many parts of about equal length."""
+    return [part.tolist() for part in np.array_split(np.arange(count), min(count, most))]

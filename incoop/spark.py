@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from incoop.cluster import Caches, Placed
     from incoop.memo import WorkerConfig
 
+_MASTER = "local[*]"
+
 #: A session of ours says nothing that a user could not act on.
 _LOG_SETTINGS = Path(__file__).with_name("log4j2.properties").as_uri()
 _QUIET = {
@@ -46,21 +48,26 @@ class Spark:
 
     @property
     def session(self) -> SparkSession:
+        self._session = self._found()
         if self._session is None:
-            from pyspark.sql import SparkSession
-
-            self._session = SparkSession.getActiveSession()
-            if self._session is None:
-                self._session = self._apart(self._start)
-                self._ours = True
+            self._session = self._apart(self._start)
+            self._ours = True
         return self._session
+
+    def _found(self) -> SparkSession | None:
+        """The session that is there: given, started, or the user's own."""
+        if self._session is not None or "pyspark" not in sys.modules:
+            return self._session
+        from pyspark.sql import SparkSession
+
+        return SparkSession.getActiveSession()
 
     def _start(self) -> SparkSession:
         from pyspark.sql import SparkSession
 
         # Workers must run the Python that runs us, whatever PATH says.
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-        builder = SparkSession.builder.appName("incoop").master(self._master or "local[*]")
+        builder = SparkSession.builder.appName("incoop").master(self._master or _MASTER)
         for key, value in _QUIET.items():
             builder = builder.config(key, value)
         return builder.getOrCreate()
@@ -76,8 +83,9 @@ class Spark:
 
     @property
     def clustered(self) -> bool:
-        """Whether tasks run on executors of their own, so that it matters where."""
-        master = str(self.session.sparkContext.master)
+        """Whether tasks run on executors of their own, so that it matters where. Spark is not started to find out."""
+        session = self._found()
+        master = str(session.sparkContext.master) if session is not None else self._master or _MASTER
         return not (master == "local" or master.startswith("local["))
 
     def placed(

@@ -1,6 +1,6 @@
 """What a Python worker of Spark does between two tasks, made short: 20 ms instead of 80.
 
-Contract: nothing that a task can see changes, and where Spark's worker is not the one that is known here, nothing at all.
+Contract: nothing that a task can see changes; where Spark's worker is not the one that is known here, nothing does.
 """
 
 from __future__ import annotations

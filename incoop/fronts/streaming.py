@@ -48,7 +48,10 @@ from incoop.session import Session
 
 #: Chunks large enough that starting a process (10 to 50 ms for an interpreter) is little beside mapping them, and even,
 #: so that an edit does not happen to fall into one that is several times as large.
-CHUNKS = inchdfs.ChunkSettings(average=2 << 20, maximum=5 << 19)
+CHUNKS = inchdfs.ChunkSettings(average=5 << 18, maximum=3 << 19)
+
+#: So many partitions are reduced in this process, one after the other: more are worth a Spark job, or starting Spark.
+_REDUCED_NEARBY = 4
 
 #: How a mapper's text shows that it wants to know its input file: both names of the variable end so.
 _INPUT_FILE = b"map_input_file"
@@ -171,14 +174,14 @@ class StreamingJob:
             f"{self.name} (combine)",
             self._mappers(CombineChunk(combine, settings.partitioner)),
             passed_on,
-            BatchCombiner(CombineStage(combine, settings.partitioner)),
+            BatchCombiner(CombineStage(combine, settings.partitioner), nearby=True),
             shards=tree_shards(settings.reducers),
             records=WholeChunks(),
         )
         if settings.tries_combiner and isinstance(self.combiner, Program):
             self._try_combiner(session, combine, reduce)
         combined = session.run(combining, self._inputs())
-        reducing = Job(self.name, ChunkMapper(ReduceBuckets(reduce)))
+        reducing = Job(self.name, ChunkMapper(ReduceBuckets(reduce), nearby=_REDUCED_NEARBY))
         result = session.run(reducing, Partitions(combined, settings.partitioner))
         return result, _together(combined.report, result.report)
 

@@ -18,10 +18,12 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import IO
 
 from incoop.errors import IncoopError
+from incoop.nearby import ended_on_failure
 
 #: Bytes written or read at once, and what a pipe should hold: most chunks, so that neither side waits for the other.
 _PIECE = 1 << 20
@@ -116,8 +118,9 @@ def run_command(
     errors = _Errors()
     pieces: list[bytes] = []
     try:
-        _exchange(child, iter(data), take or pieces.append, errors, timeout)
-        code = child.wait()
+        with ended_on_failure(partial(_end, child)):
+            _exchange(child, iter(data), take or pieces.append, errors, timeout)
+            code = child.wait()
     except TimeoutError:
         _end(child)
         errors.close()

@@ -1,0 +1,60 @@
+"""Small work whose better part other programs do, in threads of this process rather than in a Spark job.
+
+Contract: answers come in the order of the items. On Ctrl-C, or when one fails, what the threads wait for is ended.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import TypeVar
+
+from incoop.counters import counting_apart
+
+Item = TypeVar("Item")
+Answer = TypeVar("Answer")
+
+_lock = threading.Lock()
+_endings: list[Callable[[], object]] = []
+
+
+def cores() -> int:
+    """How many items are worked on at once."""
+    return os.cpu_count() or 1
+
+
+def run_nearby(function: Callable[[Item], Answer], items: Sequence[Item]) -> list[Answer]:
+    """Call the function for every item."""
+    if len(items) == 1:
+        return [function(items[0])]
+
+    def call(item: Item) -> Answer:
+        with counting_apart():
+            return function(item)
+
+    with ThreadPoolExecutor(min(len(items), 2 * cores()), thread_name_prefix="incoop-nearby") as threads:
+        answers = [threads.submit(call, item) for item in items]
+        try:
+            return [answer.result() for answer in answers]
+        except BaseException:
+            threads.shutdown(wait=False, cancel_futures=True)
+            with _lock:
+                endings = list(_endings)
+            for end in endings:
+                end()
+            raise
+
+
+@contextmanager
+def ended_on_failure(end: Callable[[], object]) -> Iterator[None]:
+    """While this goes on, `end` is called when work beside it fails, or the user interrupts it."""
+    with _lock:
+        _endings.append(end)
+    try:
+        yield
+    finally:
+        with _lock:
+            _endings.remove(end)

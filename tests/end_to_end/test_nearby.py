@@ -1,0 +1,75 @@
+"""Small work of other programs is done in threads of this process: in order, counted apart, ended when one fails."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import incoop
+from incoop.counters import take_counts
+from incoop.nearby import ended_on_failure, run_nearby
+from incoop.spark import Spark
+
+
+def test_answers_come_in_the_order_of_the_items() -> None:
+    second_began = threading.Event()
+
+    def first_ends_last(item: int) -> int:
+        if item == 1:
+            assert second_began.wait(10)
+        second_began.set()
+        return item * 10
+
+    assert run_nearby(first_ends_last, [1, 2]) == [10, 20]
+
+
+def test_every_item_is_counted_by_itself() -> None:
+    together = threading.Barrier(3)
+
+    def counting(item: int) -> dict[str, int]:
+        incoop.counter("seen", item)
+        together.wait(10)
+        return take_counts()
+
+    assert run_nearby(counting, [1, 2, 3]) == [{"seen": 1}, {"seen": 2}, {"seen": 3}]
+    assert take_counts() == {}
+
+
+def test_what_others_wait_for_is_ended_when_one_fails() -> None:
+    ended, waiting = threading.Event(), threading.Event()
+
+    def work(item: str) -> None:
+        if item == "fails":
+            assert waiting.wait(10)
+            raise ValueError("no")
+        with ended_on_failure(ended.set):
+            waiting.set()
+            assert ended.wait(10)
+
+    with pytest.raises(ValueError, match="no"):
+        run_nearby(work, ["fails", "waits"])
+    assert ended.is_set()
+
+
+def lengths(lines: Any) -> list[tuple[str, int]]:
+    return [("length", sum(map(len, lines)))]
+
+
+def test_a_run_that_is_all_nearby_does_not_start_spark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_: Spark) -> None:
+        raise AssertionError("Spark was started")
+
+    monkeypatch.setattr(Spark, "_start", refuse)
+    monkeypatch.setattr(Spark, "_found", lambda self: None)
+    text = tmp_path / "text"
+    text.write_text("one\ntwo\n")
+    job = incoop.Job("nearby", incoop.ChunkMapper(lengths, nearby=1))
+    with incoop.connect(tmp_path / "store") as session:
+        result = session.run(job, str(text))
+        assert list(result) == [("length", 6)]
+        assert result.report.seconds["spark"] == 0
+    with incoop.connect(tmp_path / "store") as session, pytest.raises(AssertionError, match="Spark was started"):
+        session.run(incoop.Job("on Spark", incoop.ChunkMapper(lengths)), str(text))
