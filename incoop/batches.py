@@ -51,7 +51,7 @@ class BatchCombiner:
     """
 
     function: Callable[[Groups], Pairs]
-    #: Whether a small update is contracted in the driver's process, as a `ChunkMapper` may be.
+    #: Whether a small update is contracted and reduced in the driver's process, as a `ChunkMapper` may be.
     nearby: bool = False
 
     def __call__(self, key: Any, values: Iterable[Any]) -> Pairs:

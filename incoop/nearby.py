@@ -26,19 +26,24 @@ def cores() -> int:
     return os.cpu_count() or 1
 
 
-def run_nearby(function: Callable[[Item], Answer], items: Sequence[Item]) -> list[Answer]:
-    """Call the function for every item."""
-    if len(items) == 1:
-        return [function(items[0])]
+def run_nearby(
+    function: Callable[[Item], Answer], items: Sequence[Item], on_answer: Callable[[Answer], object] = lambda _: None
+) -> list[Answer]:
+    """Call the function for every item; `on_answer` sees each answer as soon as those before it are there."""
 
     def call(item: Item) -> Answer:
         with counting_apart():
             return function(item)
 
-    with ThreadPoolExecutor(min(len(items), 2 * cores()), thread_name_prefix="incoop-nearby") as threads:
+    # More threads than cores: while a program reads, the one before it ends.
+    with ThreadPoolExecutor(2 * cores(), thread_name_prefix="incoop-nearby") as threads:
         answers = [threads.submit(call, item) for item in items]
         try:
-            return [answer.result() for answer in answers]
+            done = []
+            for answer in answers:
+                done.append(answer.result())
+                on_answer(done[-1])
+            return done
         except BaseException:
             threads.shutdown(wait=False, cancel_futures=True)
             with _lock:

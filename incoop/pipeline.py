@@ -352,13 +352,9 @@ class JobRun:
             check_combiner=check,
         )
         nearby = min(mapper.nearby if isinstance(mapper, ChunkMapper) else 0 for mapper in mappers)
-        small = sum(task.where.length for task in tasks) <= _NEARBY_BYTES
-        if len(tasks) <= nearby and small and not self.spark.clustered:
-            answers = run_nearby(partial(map_group, spec), [[task] for task in tasks])
-            if on_answer is not None:
-                for answer in answers:
-                    on_answer(answer)
-            return answers
+        if self._is_nearby(nearby > 0, sum(task.where.length for task in tasks), len(tasks) <= nearby):
+            keep = on_answer if on_answer is not None else lambda _: None
+            return run_nearby(partial(map_group, spec), [[task] for task in tasks], keep)
         self._start_spark()
         groups = shared_out(tasks, self.spark.cores)
         placed = self.spark.placed(spec.worker)
@@ -369,6 +365,10 @@ class JobRun:
     def _now(self) -> float:
         """The time by a clock that stands while Spark starts."""
         return time.perf_counter() - self.report.seconds["spark"]
+
+    def _is_nearby(self, wanted: bool, size: int, little: bool) -> bool:
+        """Whether to do something in this process: that needs `little`, or less than starting Spark."""
+        return wanted and size <= _NEARBY_BYTES and not self.spark.clustered and (little or not self.spark.running)
 
     def _start_spark(self) -> None:
         """Start Spark, if nobody has; how long that takes is a figure of its own."""
@@ -465,7 +465,11 @@ class JobRun:
     def _contract_on_spark(self, spec: ContractSpec) -> list[list[ShardDone] | ReduceFailed | IncoopError]:
         # On a cluster always the same groups: a shard goes where it was before.
         few = len(spec.nodes) <= _FEW_NODES and not self.spark.clustered
-        if few and spec.old_root is not None and isinstance(spec.combiner, BatchCombiner) and spec.combiner.nearby:
+        combined = spec.combiner is not None
+        nearby = few and bool(getattr(spec.combiner if combined else spec.reducer, "nearby", False))
+        # Of an update little is read, but without a combiner it is all values of a key.
+        update = combined and spec.old_root is not None
+        if self._is_nearby(nearby, 0 if update else self.report.input_bytes, little=update):
             return run_nearby(partial(contract_shards, spec), _parts(spec.shards, cores()))
         self._start_spark()
         shards = _parts(spec.shards, self.spark.cores * (1 if few else _CONTRACT_WAVES))

@@ -77,6 +77,11 @@ class Spark:
         assert self.session is not None
 
     @property
+    def running(self) -> bool:
+        """Whether there is a session already."""
+        return self._found() is not None
+
+    @property
     def cores(self) -> int:
         """How many tasks run at once."""
         return int(self.session.sparkContext.defaultParallelism)

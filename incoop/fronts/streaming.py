@@ -80,6 +80,9 @@ def run_streaming(session: Session, options: Options) -> RunReport:
         raise BadCall("no output is named: -output FOLDER.")
     output = Path(local_path(options.output)).absolute()
     refuse_existing(output)
+    for folder in options.inputs:
+        if Path(folder).is_dir() and output.is_relative_to(Path(folder).absolute()):
+            options.note(f"the output lies in the input {folder}: the next run on that reads it, too.")
     store = session.datasets.folder.parent.absolute()
     store.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="streaming-", dir=store, ignore_cleanup_errors=True) as staging:

@@ -29,6 +29,20 @@ def test_a_job_runs_and_says_what_it_reused(tmp_path: Path) -> None:
     assert taken.returncode == 1 and "one exists already" in taken.stderr
 
 
+def test_a_small_job_does_without_spark(tmp_path: Path) -> None:
+    """Starting it would take ten times as long as the job."""
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "text").write_text("b a\na\n")
+    call = ["streaming", "-input", "in", "-mapper", "tr ' ' '\\n'", "-reducer", "uniq -c", "-numReduceTasks", "2"]
+    for combiner, output in ((["-combiner", "cat"], "one/of/them"), ([], "in/side")):
+        done = incoop(*call, *combiner, "-output", output, "--report", "json", cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        assert json.loads(done.stderr.splitlines()[-1])["seconds"]["spark"] == 0
+        printed = "".join(path.read_text() for path in sorted((tmp_path / output).glob("part-*"))).split()
+        assert sorted(zip(printed[::2], printed[1::2], strict=True)) == [("1", "b"), ("2", "a")]
+        assert ("the output lies in the input in" in done.stderr) == (output == "in/side")
+
+
 def test_wrong_calls_end_with_2_and_failed_jobs_with_1(tmp_path: Path) -> None:
     wrong = incoop("streaming", "-imput", "x", cwd=tmp_path)
     assert wrong.returncode == 2 and "did you mean -input?" in wrong.stderr
