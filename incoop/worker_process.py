@@ -1,4 +1,4 @@
-"""What a Python worker of Spark does between two tasks, made short: 20 ms instead of 80.
+"""What a Python worker of Spark does between two tasks, made short: some 20 ms, not 90 (bench/bench_gaps.py).
 
 Contract: nothing that a task can see changes; where Spark's worker is not the one that is known here, nothing does.
 """
