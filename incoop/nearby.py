@@ -22,7 +22,7 @@ _endings: list[Callable[[], object]] = []
 
 
 def cores() -> int:
-    """How many items are worked on at once."""
+    """How many programs this machine runs at once."""
     return os.cpu_count() or 1
 
 

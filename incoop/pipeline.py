@@ -60,7 +60,7 @@ _CONTRACT_WAVES = 2
 _FEW_NODES = 8
 
 
-#: What is done in the driver's process has at most so many bytes: it is one core's work, and in one memory.
+#: What is done in the driver's process has at most so many bytes: it is in one memory, and begins without Spark.
 _NEARBY_BYTES = 32 << 20
 
 MapAnswer = list[MapDone | MapFailed | IncoopError]

@@ -50,7 +50,7 @@ from incoop.session import Session
 #: so that an edit does not happen to fall into one that is several times as large.
 CHUNKS = inchdfs.ChunkSettings(average=5 << 18, maximum=3 << 19)
 
-#: So many partitions are reduced in this process, one after the other: more are worth a Spark job, or starting Spark.
+#: So many partitions are reduced by threads of this process: more are worth a Spark job.
 _REDUCED_NEARBY = 4
 
 #: How a mapper's text shows that it wants to know its input file: both names of the variable end so.
@@ -215,7 +215,8 @@ class StreamingJob:
         def only(mapper: ChunkMapper) -> ChunkMapper:
             assert isinstance(mapper.function, MapStage)
             rule = settings.order.rule
-            return ChunkMapper(MapOnlyStage(mapper.function, rule, settings.output_separator, settings.trailing))
+            stage = MapOnlyStage(mapper.function, rule, settings.output_separator, settings.trailing)
+            return ChunkMapper(stage, nearby=mapper.nearby)
 
         mapper = {name: only(each) for name, each in stages.items()} if isinstance(stages, Mapping) else only(stages)
         return Job(self.name, mapper, records=WholeChunks())

@@ -43,6 +43,15 @@ def test_a_small_job_does_without_spark(tmp_path: Path) -> None:
         assert ("the output lies in the input in" in done.stderr) == (output == "in/side")
 
 
+def test_a_small_job_without_a_reducer_does_without_spark_too(tmp_path: Path) -> None:
+    (tmp_path / "text").write_text("b a\na\n")
+    call = ["streaming", "-input", "text", "-output", "out", "-mapper", "tr a c", "-reducer", "NONE"]
+    done = incoop(*call, "--report", "json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stderr.splitlines()[-1])["seconds"]["spark"] == 0
+    assert (tmp_path / "out" / "part-00000").read_text() == "b c\nc\n"
+
+
 def test_wrong_calls_end_with_2_and_failed_jobs_with_1(tmp_path: Path) -> None:
     wrong = incoop("streaming", "-imput", "x", cwd=tmp_path)
     assert wrong.returncode == 2 and "did you mean -input?" in wrong.stderr
