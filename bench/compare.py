@@ -16,11 +16,12 @@ from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 
-#: pytest without the finder of an editable installation, which would give this repository's modules to a commit that
+#: pytest with the code of one commit: an editable installation would give this repository's modules to a commit that
 #: has none of that name.
 _PYTEST = (
-    "import sys; sys.meta_path[:] = [each for each in sys.meta_path if 'Editable' not in repr(each)]; "
-    "import pytest; sys.exit(pytest.main(sys.argv[1:]))"
+    "import sys; code, ours, *arguments = sys.argv[1:]; "
+    "sys.path[:] = [code, *(path for path in sys.path if path != ours)]; "
+    "import pytest; sys.exit(pytest.main(arguments))"
 )
 
 
@@ -65,9 +66,10 @@ def _run(folder: Path, code: Path, results: Path, only: str) -> int:
     print(f"kernels on {code} ...", file=sys.stderr)
     settings = ["-o", "python_files=bench_*.py", "-o", "addopts=", "-p", "no:cacheprovider", "-q", "--no-header"]
     chosen = ["-k", only] if only else []
-    command = [sys.executable, "-c", _PYTEST, *settings, *chosen, "--continue-on-collection-errors"]
-    command += ["--rootdir", str(folder), "--tb=line", "--benchmark-quiet", f"--benchmark-json={results}"]
-    # PYTHONPATH comes before the packages that are installed, which are those of this repository.
+    command = [sys.executable, "-c", _PYTEST, str(code), str(REPOSITORY), *settings, *chosen]
+    command += ["--continue-on-collection-errors", "--rootdir", str(folder), "--tb=line"]
+    command += ["--benchmark-quiet", f"--benchmark-json={results}"]
+    # For processes that a kernel starts: before what is installed, which is this repository.
     surroundings = {**os.environ, "PYTHONPATH": str(code), "PYTHONDONTWRITEBYTECODE": "1"}
     done = subprocess.run([*command, "kernels"], cwd=folder, env=surroundings, stdout=sys.stderr)
     return done.returncode

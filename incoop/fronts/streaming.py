@@ -1,8 +1,8 @@
 """Hadoop Streaming: jobs whose mapper, combiner and reducer are commands.
 
-Contract: the output is what the same commands give from scratch, whatever is reused. A chunk of about 2 MiB is mapped
-in one process and is the grain of what is mapped again; combined lines are updated bucket by bucket; a reducer may keep
-state from key to key, so that it runs again for all of its partition when a line of it changed.
+Contract: the output is what the same commands give from scratch, whatever is reused. A chunk of about 1.25 MiB is
+mapped in one process and is the grain of what is mapped again; combined lines are updated bucket by bucket; a reducer
+may keep state from key to key, so that it runs again for all of its partition when a line of it changed.
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import signal
 import subprocess
 import sys
@@ -50,6 +51,20 @@ def test_a_small_job_without_a_reducer_does_without_spark_too(tmp_path: Path) ->
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stderr.splitlines()[-1])["seconds"]["spark"] == 0
     assert (tmp_path / "out" / "part-00000").read_text() == "b c\nc\n"
+
+
+def test_a_mapper_reads_as_much_as_is_asked_for(tmp_path: Path) -> None:
+    numbers = random.Random(1)
+    (tmp_path / "text").write_text("".join(f"{numbers.getrandbits(16)}\n" for _ in range(20_000)))
+    call = ["streaming", "-input", "text", "-mapper", "wc -l", "-reducer", "NONE", "--report", "none"]
+    for size, chunks in (("16K", range(4, 12)), ("1M", range(1, 2))):
+        done = incoop_here(*call, "-output", size, "-D", f"incoop.chunk.average={size}", cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        counted = [int(line) for line in (tmp_path / size / "part-00000").read_text().split()]
+        assert len(counted) in chunks and sum(counted) == 20_000
+    for size, why in (("much", "is not a size; write 65536, 64K or 1.5M"), ("7", "chunk sizes must satisfy")):
+        done = incoop_here(*call, "-output", "never", "-D", f"incoop.chunk.average={size}", cwd=tmp_path)
+        assert done.returncode == 2 and why in done.stderr and not (tmp_path / "never").exists()
 
 
 def test_wrong_calls_end_with_2_and_failed_jobs_with_1(tmp_path: Path) -> None:
