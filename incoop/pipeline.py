@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -27,8 +27,8 @@ from contraction.folds import Fold, recognise
 from contraction.node import NotIntegers
 from contraction.part import Part
 from contraction.parts import BlockLost
-from incoop.batches import BatchCombiner, ChunkMapper
-from incoop.contract_stage import ContractSpec, ReduceFailed, ShardDone, contract_shards
+from incoop.batches import BatchCombiner
+from incoop.contract_stage import ContractSpec, ReduceFailed, ShardDone
 from incoop.errors import IncoopError
 from incoop.explain import OnlyExplained, explain
 from incoop.failures import JobFailed, NotDeterministic, ResultLost, TooLittleReuse, place_of
@@ -37,33 +37,18 @@ from incoop.identity import Identity, identify
 from incoop.inputs import BlockSource, ChunkedInput, chunk_inputs
 from incoop.job import Job
 from incoop.keeping import Keeper
-from incoop.map_stage import ChunkTask, MapDone, MapFailed, MapSpec, map_group
+from incoop.map_stage import ChunkTask, MapDone, MapFailed, MapSpec
 from incoop.memo import MemoStore, block_hash
-from incoop.nearby import cores, run_nearby
 from incoop.null_memo import NullMemo
 from incoop.output import Mapped, Output, Sharded
 from incoop.plan import BATCHES, FLAT, NONE, TREE, WIDE, TreePlan, plan_tree, run_ids
 from incoop.report import RunReport
 from incoop.runs import BlobReader, RunHeader, RunRef, StoredDelta, all_small
 from incoop.spark import Spark
+from incoop.stage_runner import MapAnswer, StageRunner
 from incoop.tallies import Tallies
-from incoop.task_groups import shared_out
-
-if TYPE_CHECKING:
-    from incoop.cluster import Placed
 
 log = logging.getLogger("incoop")
-
-#: Spark tasks for each core in contraction, whose shards are even; where only a path or two of the tree are touched,
-#: starting a task costs as much as it does.
-_CONTRACT_WAVES = 2
-_FEW_NODES = 8
-
-
-#: What is done in the driver's process has at most so many bytes: it is in one memory, and begins without Spark.
-_NEARBY_BYTES = 32 << 20
-
-MapAnswer = list[MapDone | MapFailed | IncoopError]
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,11 +94,10 @@ class JobRun:
     #: Packs that turned out damaged or gone.
     lost: set[bytes] = field(default_factory=set)
     report: RunReport = field(init=False)
+    _runner: StageRunner = field(init=False)
     _tallies: Tallies = field(default_factory=Tallies)
     #: How chunks mapped in this run differ from those they were made from.
     _deltas: dict[bytes, StoredDelta] = field(default_factory=dict)
-    #: On a cluster, where shards ran (incoop/placing.py).
-    _places: dict[str, Any] | None = None
     #: The print of a combiner that emits other keys, with one it was given and one it emitted.
     _refused: list[str] | None = None
     #: Whether the values of a sum were found not to be integers.
@@ -122,7 +106,11 @@ class JobRun:
     _shards: int = 0
 
     def __post_init__(self) -> None:
-        self.report = RunReport(self.job.name)
+        self._begin([])
+
+    def _begin(self, warnings: list[str]) -> None:
+        self.report = RunReport(self.job.name, warnings=warnings)
+        self._runner = StageRunner(self.spark, self.report)
 
     def execute(self) -> Outcome:
         """Run; once more when a stored block is found lost on the way, or the combiner cannot be contracted."""
@@ -152,8 +140,7 @@ class JobRun:
 
     def _again(self, why: str) -> None:
         log.warning("%s: %s", self.job.name, why)
-        warnings = [*self.report.warnings, why]
-        self.report = RunReport(self.job.name, warnings=warnings)
+        self._begin([*self.report.warnings, why])
 
     def _attempt(self) -> Outcome:
         started = time.perf_counter()
@@ -176,7 +163,7 @@ class JobRun:
     def _stages(self, identity: Identity, chunked: ChunkedInput) -> Outcome:
         before = self._last_record()
         refused = before.facts.get("refused") if before is not None else None
-        self._places = before.facts.get("places") if before is not None else None
+        self._runner.places = before.facts.get("places") if before is not None else None
         if refused and self.job.combiner is not None and refused[0] == identity.combine.hex():
             raise CombinerChangesKeys(*refused[1:])  # known from an earlier run
         comparable = before is not None and not self.lost and before.facts["tree"] == identity.tree
@@ -304,7 +291,7 @@ class JobRun:
 
     def _map(self, plan: TreePlan, chunked: ChunkedInput, first: bool) -> None:
         """Map the chunks that a missing node misses, each content once."""
-        started = self._now()
+        started = self._runner.now()
         places: dict[bytes, list[int]] = {}
         for index in plan.needed()[0]:
             places.setdefault(bytes(plan.levels[0].ids[index]), []).append(index)
@@ -312,7 +299,7 @@ class JobRun:
             return
         tasks = self._chunk_tasks(plan, chunked, [indices[0] for indices in places.values()])
         what = f"map {len(tasks)} of {len(plan.levels[0].ids)} chunks"
-        answers = self._map_on_spark(tasks, what, check=first, on_answer=self._keeper.mapped)
+        answers = self._runner.map(self._map_spec(check=first), tasks, what, self._keeper.mapped)
         done = [each for answer in answers for each in answer if isinstance(each, MapDone)]
         for each in done:
             for index in places[each.id]:
@@ -323,7 +310,7 @@ class JobRun:
                 self._deltas[each.id] = each.delta
         self.report.map.executed = len(done)
         self.report.fresh_bytes = sum(task.where.length for task in tasks)
-        self.report.seconds["map"] = self._now() - started
+        self.report.seconds["map"] = self._runner.now() - started
         self._raise_failures(answers)
 
     def _chunk_tasks(self, plan: TreePlan, chunked: ChunkedInput, indices: list[int]) -> list[ChunkTask]:
@@ -332,16 +319,9 @@ class JobRun:
             for index, where in zip(indices, chunked.locate(indices), strict=True)
         ]
 
-    def _map_on_spark(
-        self,
-        tasks: list[ChunkTask],
-        what: str,
-        check: bool = False,
-        on_answer: Callable[[MapAnswer], None] | None = None,
-    ) -> list[MapAnswer]:
-        mappers = tuple(self.job.mapper.values() if isinstance(self.job.mapper, Mapping) else [self.job.mapper])
-        spec = MapSpec(
-            mappers,
+    def _map_spec(self, check: bool = False) -> MapSpec:
+        return MapSpec(
+            tuple(self.job.mapper.values() if isinstance(self.job.mapper, Mapping) else [self.job.mapper]),
             self.job.combiner,
             self.job.reducer,
             self.job.records,
@@ -351,35 +331,6 @@ class JobRun:
             leaf=self.job.leaf,
             check_combiner=check,
         )
-        nearby = min(mapper.nearby if isinstance(mapper, ChunkMapper) else 0 for mapper in mappers)
-        if self._is_nearby(nearby > 0, sum(task.where.length for task in tasks), len(tasks) <= nearby):
-            keep = on_answer if on_answer is not None else lambda _: None
-            return run_nearby(partial(map_group, spec), [[task] for task in tasks], keep)
-        self._start_spark()
-        groups = shared_out(tasks, self.spark.cores)
-        placed = self.spark.placed(spec.worker)
-        answers = self.spark.run(f"{self.job.name}: {what}", partial(map_group, spec), groups, on_answer, placed)
-        self._count_bytes("map", placed)
-        return answers
-
-    def _now(self) -> float:
-        """The time by a clock that stands while Spark starts."""
-        return time.perf_counter() - self.report.seconds["spark"]
-
-    def _is_nearby(self, wanted: bool, size: int, little: bool) -> bool:
-        """Whether to do something in this process: that needs `little`, or less than starting Spark."""
-        return wanted and size <= _NEARBY_BYTES and not self.spark.clustered and (little or not self.spark.running)
-
-    def _start_spark(self) -> None:
-        """Start Spark, if nobody has; how long that takes is a figure of its own."""
-        started = time.perf_counter()
-        self.spark.start()
-        self.report.seconds["spark"] += time.perf_counter() - started
-
-    def _count_bytes(self, stage: str, placed: Placed | None) -> None:
-        if placed is not None:
-            self.report.local_bytes[stage] += sum(each.local for each in placed.ran)
-            self.report.moved_bytes[stage] += sum(each.moved for each in placed.ran)
 
     def _raise_failures(self, answers: list[MapAnswer]) -> None:
         for answer in answers:
@@ -397,7 +348,8 @@ class JobRun:
         if not count:
             return
         chosen = sorted(random.sample(known.tolist(), count))
-        answers = self._map_on_spark(self._chunk_tasks(plan, chunked, chosen), f"verify {count} chunks")
+        tasks = self._chunk_tasks(plan, chunked, chosen)
+        answers = self._runner.map(self._map_spec(), tasks, f"verify {count} chunks")
         self._raise_failures(answers)
         refs = {each.id: each.ref for answer in answers for each in answer if isinstance(each, MapDone)}
         for index in chosen:
@@ -415,7 +367,7 @@ class JobRun:
 
     def _contract(self, plan: TreePlan, identity: Identity, old: Record | None) -> RunRef:
         """Contract the missing nodes and reduce what changed at the root; one Spark task does some shards."""
-        started = self._now()
+        started = self._runner.now()
         self._count_tasks(plan)
         if old is not None and old.facts["shards"] != self._shards:
             old = None
@@ -445,7 +397,7 @@ class JobRun:
             wide=self._shape == WIDE,
             deltas={id_: delta for id_, delta in self._deltas.items() if id_ in refs},
         )
-        answers = self._contract_on_spark(spec)
+        answers = self._runner.contract(spec)
         done: list[ShardDone] = []
         if losses := [answer for answer in answers if isinstance(answer, BlockLost)]:
             raise BlockLost.of_all(losses)
@@ -457,32 +409,10 @@ class JobRun:
             done += answer
         done.sort(key=lambda each: each.shard)
         self._tallies.reduced(done, old if old_root is not None else None)
-        self.report.contracted(done, self._now() - started)
+        self.report.contracted(done, self._runner.now() - started)
         return self._keeper.contracted(
             plan, [] if flat else places, _output_id(identity, plan), done, self._tallies.by_reducers
         )
-
-    def _contract_on_spark(self, spec: ContractSpec) -> list[list[ShardDone] | ReduceFailed | IncoopError]:
-        # On a cluster always the same groups: a shard goes where it was before.
-        few = len(spec.nodes) <= _FEW_NODES and not self.spark.clustered
-        combined = spec.combiner is not None
-        nearby = few and bool(getattr(spec.combiner if combined else spec.reducer, "nearby", False))
-        # Of an update little is read, but without a combiner it is all values of a key.
-        update = combined and spec.old_root is not None
-        if self._is_nearby(nearby, 0 if update else self.report.input_bytes, little=update):
-            return run_nearby(partial(contract_shards, spec), _parts(spec.shards, cores()))
-        self._start_spark()
-        shards = _parts(spec.shards, self.spark.cores * (1 if few else _CONTRACT_WAVES))
-        placed = self.spark.placed(spec.worker, shards, self._places)
-        answers = self.spark.run(
-            f"{self.job.name}: contract {len(spec.nodes)} nodes, reduce",
-            partial(contract_shards, spec),
-            shards,
-            placed=placed,
-        )
-        self._count_bytes("contract", placed)
-        self._places = placed.fact if placed is not None else self._places
-        return answers
 
     def _count_tasks(self, plan: TreePlan) -> None:
         self.report.combine.tasks = sum(len(level.ids) for level in plan.levels[1:]) * self._shards
@@ -508,14 +438,9 @@ class JobRun:
             "refused": self._refused,
             "narrow": identity.combine.hex() if self._narrow else None,
             **self._tallies.facts(),
-            "places": self._places,
+            "places": self._runner.places,
         }
 
 
 def _output_id(identity: Identity, plan: TreePlan) -> bytes:
     return xxhash.xxh3_128_digest(identity.reduce + plan.levels[-1].ids.tobytes())
-
-
-def _parts(count: int, most: int) -> list[list[int]]:
-    """The numbers below `count` in up to so many parts of about equal length."""
-    return [part.tolist() for part in np.array_split(np.arange(count), min(count, most))]

@@ -35,7 +35,7 @@ class HadoopCommand(click.Command):
                     ("-D incoop.depends.on=PATH,...", "Files that the programs read without being given them."),
                     ("-D incoop.trailing.separator=true", "A tab behind keys without a value, as in Hadoop's output."),
                     ("-D incoop.combiner.trial=false", "Do not try the combiner on a sample before its first run."),
-                    ("-D incoop.chunk.average=SIZE", "Average bytes that one mapper process reads; 1280K unless given."),
+                    ("-D incoop.chunk.average=SIZE", "Average bytes that a mapper process reads; 1280K unless given."),
                 ]
             )
         with formatter.section("Options of incoop"):
