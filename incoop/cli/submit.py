@@ -6,11 +6,13 @@ import os
 import shlex
 import sys
 from collections.abc import Callable
+from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from incoop import __version__
 from incoop.cli.options import Command, memo_option, report_option, show_report, store_option
 from incoop.errors import BadCall
 
@@ -36,7 +38,9 @@ def spark_options(command: Command) -> Command:
         for name in reversed(_SPARK_OPTIONS)
     ]
     decorators.append(click.option("--supervise", is_flag=True, hidden=True))
-    decorators.append(click.option("--verbose", is_flag=True, hidden=True))
+    decorators.append(click.option("-v", "--verbose", is_flag=True, hidden=True))
+    versions = f"{__version__} on Spark {metadata.version('pyspark')}"
+    decorators.append(click.version_option(versions, prog_name="incoop", message="%(prog)s %(version)s"))
     decorators.append(click.option("-c", "--conf", multiple=True, metavar="KEY=VALUE", help="A setting of Spark."))
     for decorate in decorators:
         command = decorate(command)

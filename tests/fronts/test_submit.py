@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pyspark
 import pytest
 
 from tests.cli.command import incoop
@@ -61,3 +62,8 @@ def test_a_wrong_call_says_what_would_be_right(words: list[str], said: str) -> N
 def test_help_shows_examples() -> None:
     ran = incoop("submit", "--help")
     assert ran.returncode == 0 and "incoop submit pagerank.py links.txt 10" in ran.stdout
+
+
+def test_version_names_incoop_and_spark() -> None:
+    ran = incoop("submit", "--version")
+    assert ran.returncode == 0 and ran.stdout.startswith("incoop 0.") and f"Spark {pyspark.__version__}" in ran.stdout
