@@ -9,8 +9,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from tqdm import tqdm
-
 #: Often enough to look alive, seldom enough not to show in a run.
 _SECONDS = 0.2
 
@@ -21,6 +19,8 @@ def task_progress(context: Any, description: str, tasks: int) -> Iterator[None]:
     if not sys.stderr.isatty():
         yield
         return
+    from tqdm import tqdm  # 20 ms that a worker, or a call in a pipe, need not wait
+
     group = uuid.uuid4().hex
     context.setJobGroup(group, description, interruptOnCancel=True)
     done = threading.Event()
