@@ -116,7 +116,7 @@ class PrivateServer:
             client = redis.Redis(connection_pool=pool)
             while True:
                 try:
-                    info = client.info("server")
+                    pid = _pid_when_loaded(client)
                     break
                 except BusyLoadingError:
                     if time.monotonic() > end:
@@ -125,8 +125,8 @@ class PrivateServer:
             (folder,) = client.config_get("dir").values()
             if os.fsdecode(folder or "") != str(self.home.resolve()):
                 return False
-            if info["process_id"] != record.get("pid"):
-                self._write({**record, "pid": info["process_id"], "started": start_time(info["process_id"])})
+            if pid != record.get("pid"):
+                self._write({**record, "pid": pid, "started": start_time(pid)})
             return True
         except (redis.RedisError, OSError, ValueError):
             return False
@@ -189,7 +189,7 @@ class PrivateServer:
         try:
             while time.monotonic() < end:
                 try:
-                    return int(redis.Redis(connection_pool=pool).info("server")["process_id"])
+                    return _pid_when_loaded(redis.Redis(connection_pool=pool))
                 except BusyLoadingError:
                     time.sleep(0.05)
                 except (redis.RedisError, OSError):
@@ -254,6 +254,12 @@ class PrivateServer:
         scratch = self._record.with_suffix(".tmp")
         scratch.write_text(json.dumps(record))
         scratch.replace(self._record)
+
+
+def _pid_when_loaded(client: redis.Redis) -> int:
+    """The server's process id; BusyLoadingError while it loads its data."""
+    client.ping()  # which is refused until then, where INFO is answered
+    return int(client.info("server")["process_id"])
 
 
 def _host() -> str:

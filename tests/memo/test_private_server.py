@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import redis
 
 from incoop.memo import MemoEntry, MemoStore, NoRedisServer, ServerFailed, StoreBusyElsewhere, StoreElsewhere
 from incoop.memo import binary as binaries
@@ -93,6 +94,20 @@ def test_a_killed_server_is_started_again_on_its_data(place: Place) -> None:
     assert two.lookup([task_id(1)])[0] is not None
     assert server_pid(one) == server_pid(two)
     assert len(one.events.of(DidRestartServer)) + len(two.events.of(DidRestartServer)) == 1
+
+
+def test_a_server_is_used_when_it_has_loaded_all_of_its_data(place: Place) -> None:
+    """Before that it answers some questions, and refuses others."""
+    one = place.open()
+    one.store({task_id(1): MemoEntry(inline=b"x")})
+    with redis.Redis(unix_socket_path=str(server_folder(place) / "redis.sock")) as client:
+        writes = client.pipeline(transaction=False)
+        for number in range(150_000):
+            writes.set(f"other:{number}", number)
+        writes.execute()
+    os.kill(server_pid(one), signal.SIGKILL)
+    two = place.open()
+    assert two.lookup([task_id(1)]) == [MemoEntry(inline=b"x")] and not two.degraded
 
 
 def test_a_hung_server_is_replaced(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
