@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -67,10 +68,11 @@ class Session:
     ) -> None:
         if spark is not None and master is not None:
             raise BadCall("give either spark, a session that exists, or master, an address to start one at.")
-        self.datasets = inchdfs.DatasetStore(store)
+        folder = Path(store).absolute()  # the program may go elsewhere
+        self.datasets = inchdfs.DatasetStore(folder)
         self._chunks = chunks
         self._spark = Spark(spark, master)
-        self._memo = MemoStore.open(store, memo, **options)
+        self._memo = MemoStore.open(folder, memo, **options)
         self._null: NullMemo | None = None
         self._rdds: RddProgram | None = None
 

@@ -88,7 +88,10 @@ class MemoStore:
         results, so the collector need not wait for them.
         """
         parse_compression(compression)
-        path = Path(folder)
+        # Tasks open the packs from folders of their own.
+        path = Path(folder).absolute()
+        if blobs is not None and "://" not in blobs:
+            blobs = str(Path(blobs).absolute())
         session = Session(Asked(path, memo, secret, blobs, create, reply_seconds), EventLog(on_event))
         try:
             root = session.identity.blobs

@@ -253,3 +253,21 @@ def test_a_chunk_that_emits_more_than_fits_is_spilled(combiner: Any, place: Plac
     place.write(["2500000", "3"])
     result = place.run(incoop.Job("much", emits_much, largest, combiner))
     assert result.as_dict() == {key: key + 70_000 * ((2_499_999 - key) // 70_000) for key in range(70_000)}
+
+
+def test_a_relative_store_stays_where_it_was_opened(
+    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Workers are in the folder that Spark was started in, and the program may go elsewhere."""
+    for name in ("here", "there"):
+        (tmp_path / name).mkdir()
+    lines = some_lines()
+    (tmp_path / "here" / "text").write_text("\n".join(lines))
+    monkeypatch.chdir(tmp_path / "here")
+    with incoop.connect("store", spark=spark, blobs="packs") as session:
+        assert dict(session.run(COUNT, "text")) == Counter(" ".join(lines).split())
+        monkeypatch.chdir(tmp_path / "there")
+        result = session.run(COUNT, tmp_path / "here" / "text")
+        assert result.report.map.executed == 0 and dict(result) == Counter(" ".join(lines).split())
+    assert not list((tmp_path / "there").iterdir())
+    assert sorted(each.name for each in (tmp_path / "here").iterdir()) == ["packs", "store", "text"]

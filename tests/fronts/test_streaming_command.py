@@ -58,7 +58,7 @@ def test_a_mapper_reads_as_much_as_is_asked_for(tmp_path: Path) -> None:
     (tmp_path / "text").write_text("".join(f"{numbers.getrandbits(16)}\n" for _ in range(20_000)))
     call = ["streaming", "-input", "text", "-mapper", "wc -l", "-reducer", "NONE", "--report", "none"]
     for size, chunks in (("16K", range(4, 12)), ("1M", range(1, 2))):
-        done = incoop_here(*call, "-output", size, "-D", f"incoop.chunk.average={size}", cwd=tmp_path)
+        done = incoop(*call, "-output", size, "-D", f"incoop.chunk.average={size}", cwd=tmp_path)
         assert done.returncode == 0, done.stderr
         counted = [int(line) for line in (tmp_path / size / "part-00000").read_text().split()]
         assert len(counted) in chunks and sum(counted) == 20_000
