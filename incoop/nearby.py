@@ -10,15 +10,13 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TypeVar
 
 from incoop.counters import counting_apart
 
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")
-
-_lock = threading.Lock()
-_endings: list[Callable[[], object]] = []
 
 
 def cores() -> int:
@@ -30,8 +28,10 @@ def run_nearby(
     function: Callable[[Item], Answer], items: Sequence[Item], on_answer: Callable[[Answer], object] = lambda _: None
 ) -> list[Answer]:
     """Call the function for every item; `on_answer` sees each answer as soon as those before it are there."""
+    work = _Work()
 
     def call(item: Item) -> Answer:
+        _own_work.set(work)
         with counting_apart():
             return function(item)
 
@@ -46,20 +46,51 @@ def run_nearby(
             return done
         except BaseException:
             threads.shutdown(wait=False, cancel_futures=True)
-            with _lock:
-                endings = list(_endings)
-            for end in endings:
-                end()
+            work.end()
             raise
 
 
 @contextmanager
 def ended_on_failure(end: Callable[[], object]) -> Iterator[None]:
     """While this goes on, `end` is called when work beside it fails, or the user interrupts it."""
-    with _lock:
-        _endings.append(end)
+    work = _own_work.get()
+    if work is None:
+        yield
+        return
+    work.begin(end)
     try:
         yield
     finally:
-        with _lock:
-            _endings.remove(end)
+        work.forget(end)
+
+
+class _Work:
+    """What the threads of one call wait for."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._endings: list[Callable[[], object]] = []
+        self._ended = False
+
+    def begin(self, end: Callable[[], object]) -> None:
+        with self._lock:
+            self._endings.append(end)
+            late = self._ended
+        if late:
+            end()
+
+    def forget(self, end: Callable[[], object]) -> None:
+        with self._lock:
+            self._endings.remove(end)
+
+    def end(self) -> None:
+        """End all, also what begins from now on."""
+        with self._lock:
+            self._ended = True
+            endings = list(self._endings)
+        for end in endings:
+            end()
+
+
+#: Of the thread that asks.
+_own_work: ContextVar[_Work | None] = ContextVar("_own_work", default=None)

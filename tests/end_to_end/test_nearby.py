@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +55,43 @@ def test_what_others_wait_for_is_ended_when_one_fails() -> None:
     with pytest.raises(ValueError, match="no"):
         run_nearby(work, ["fails", "waits"])
     assert ended.is_set()
+
+
+def test_what_begins_after_a_failure_is_ended_at_once() -> None:
+    on_its_way, ended = threading.Event(), threading.Event()
+
+    def work(item: str) -> None:
+        if item == "fails":
+            assert on_its_way.wait(10)
+            raise ValueError("no")
+        on_its_way.set()
+        time.sleep(0.1)  # in which the failure is dealt with
+        with ended_on_failure(ended.set):
+            assert ended.wait(10)
+
+    with pytest.raises(ValueError, match="no"):
+        run_nearby(work, ["fails", "late"])
+    assert ended.is_set()
+
+
+def test_a_failure_ends_nothing_of_other_work() -> None:
+    begun, ended, may_end = threading.Event(), threading.Event(), threading.Event()
+
+    def other(_: int) -> bool:
+        with ended_on_failure(ended.set):
+            begun.set()
+            return may_end.wait(10)
+
+    def fails(_: int) -> None:
+        assert begun.wait(10)
+        raise ValueError("no")
+
+    with ThreadPoolExecutor(1) as thread:
+        beside = thread.submit(run_nearby, other, [1])
+        with pytest.raises(ValueError, match="no"):
+            run_nearby(fails, [1])
+        may_end.set()
+        assert beside.result() == [True] and not ended.is_set()
 
 
 def lengths(lines: Any) -> list[tuple[str, int]]:
