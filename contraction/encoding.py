@@ -20,7 +20,7 @@ import numpy as np
 from incoop.errors import IncoopError
 
 #: Part of every task id: blocks of another encoding are not read.
-ENCODING_VERSION = 6
+ENCODING_VERSION = 7
 
 #: Containers nested deeper than this are pickled, which does not recurse when it reads them back.
 DEEPEST = 64

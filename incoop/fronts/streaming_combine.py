@@ -173,12 +173,10 @@ class CombineChunk:
 
     def _known(self, digests: Mapping[int, bytes], old: Old) -> dict[int, bytes]:
         """Buckets of old chunks that need not be combined again, by their keys; none where they are few."""
-        bucket_of = self.partitioner.bucket_of
+        wanted = {self.partitioner.bucket_keys[number]: digest for number, digest in digests.items()}
         known: dict[int, bytes] = {}
         for buckets in old():
-            known |= {
-                key: text for key, (text,) in buckets.items() if text.startswith(digests.get(bucket_of(key), b"-"))
-            }
+            known |= {key: text for key, (text,) in buckets.items() if key in wanted and text.startswith(wanted[key])}
         return known if len(known) >= len(digests) * _MANY else {}
 
     def _combined(

@@ -36,19 +36,32 @@ PRINTED = st.lists(st.tuples(st.integers(0, 40), st.integers(1, 3)), max_size=80
 )
 
 
+def combined(printed: bytes, reducers: int, *old: dict[int, list[bytes]]) -> dict[int, bytes]:
+    return dict(CombineChunk(SUMS, Partitioner(reducers))(Counter(lines_of(printed)), lambda: old))
+
+
+def kept(printed: bytes, reducers: int) -> dict[int, list[bytes]]:
+    return {number: [bucket] for number, bucket in combined(printed, reducers).items()}
+
+
 @given(PRINTED, PRINTED, PRINTED, st.integers(1, 3))
 def test_a_chunk_made_from_an_old_one_is_the_chunk_made_from_nothing(
     before: bytes, between: bytes, after: bytes, reducers: int
 ) -> None:
-    def combined(printed: bytes, *old: dict[int, list[bytes]]) -> dict[int, bytes]:
-        return dict(CombineChunk(SUMS, Partitioner(reducers))(Counter(lines_of(printed)), lambda: old))
+    whole, shorter = before + between + after, before + after
+    assert combined(whole, reducers, kept(shorter, reducers)) == combined(whole, reducers)
+    assert combined(shorter, reducers, kept(whole, reducers)) == combined(shorter, reducers)
+    several = [kept(each, reducers) for each in (between, whole, shorter)]
+    assert combined(whole, reducers, *several) == combined(whole, reducers)
 
-    def kept(printed: bytes) -> dict[int, list[bytes]]:
-        return {number: [bucket] for number, bucket in combined(printed).items()}
 
-    old, new = kept(before + after), before + between + after
-    assert combined(new, old) == combined(new)
-    assert combined(new, kept(between), kept(new), old) == combined(new)
+def test_a_bucket_whose_lines_are_all_gone_is_gone() -> None:
+    """Whatever its digest was: there are enough of them for every first byte."""
+    lines = [b"LongValueSum:k%d\t1\n" % number for number in range(3000)]
+    for at in range(0, 3000, 100):
+        printed = b"".join(lines[at : at + 100])
+        shorter = b"".join(lines[at : at + 60])
+        assert combined(shorter, 1, kept(printed, 1)) == combined(shorter, 1)
 
 
 def test_a_combiner_reads_of_a_changed_chunk_what_changed(streams: Streams) -> None:
