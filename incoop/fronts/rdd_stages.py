@@ -32,6 +32,10 @@ if TYPE_CHECKING:
     from incoop.result import Result
 
 
+#: What becomes of records of a sort without regard to their order, or with it.
+_FREE_OF_ORDER = frozenset({Sink.STORED, Sink.SKETCHED, Sink.SIZED, Sink.NUMBERED, Sink.COUNTED})
+
+
 @dataclass(frozen=True, slots=True)
 class Work:
     """What a stage does with the records of its parts."""
@@ -94,6 +98,8 @@ class Stage(Base):
                 raise Quietly("no block is a partition of sorted records, and none is an empty partition")
         if self.ordered and len(self.parts) > 1:
             raise Quietly("records of several orders")
+        if self.work.sink not in _FREE_OF_ORDER and any(part.base.ordered for part in self.parts):
+            raise Quietly("values are merged in their order, which is not that of the blocks of a sort")
         updates, files = self._updates(), self.program.added_files()
         mappers: list[Any] = [
             ChunkMapper(Fused(part.steps, self.work.sink, part.base.shape, self.work.arguments, updates, files))

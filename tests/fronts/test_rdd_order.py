@@ -179,3 +179,34 @@ def test_records_come_in_one_order_whatever_is_done_to_them(inc: incoop.Session,
     assert counts.zipWithIndex().keys().map(lambda pair: pair).collect() == records == counts.take(1000)
     assert counts.sortByKey(keyfunc=lambda key: 0).collect() == counts.cache().collect() == records
     assert [pair for part in counts.glom().collect() for pair in part] == records
+
+
+def second(pair: tuple[int, str]) -> int:
+    return int(pair[1]) % 100
+
+
+def as_lists(rdd: Any) -> Any:
+    return sorted((key, list(values)) for key, values in rdd.collect())
+
+
+@pytest.mark.parametrize(
+    "job",
+    [
+        lambda rdd: rdd.sortBy(lambda pair: pair[0]).collect(),
+        lambda rdd: rdd.sortByKey(ascending=False).take(40),
+        lambda rdd: rdd.sortBy(lambda pair: pair[0], numPartitions=1).map(lambda pair: pair[1]).collect(),
+        lambda rdd: as_lists(rdd.groupByKey()),
+        lambda rdd: sorted(rdd.reduceByKey(lambda one, other: other).collect()),
+        lambda rdd: sorted(rdd.map(lambda pair: (pair[0], [pair[1]])).reduceByKey(operator.add).collect()),
+        lambda rdd: as_lists(rdd.cache().filter(lambda pair: pair[0] % 2).groupByKey()),
+        lambda rdd: rdd.max(key=lambda pair: pair[0]),
+        lambda rdd: rdd.values().reduce(lambda one, other: f"{one},{other}"),
+        lambda rdd: rdd.map(lambda pair: pair[0]).sum(),
+    ],
+)
+def test_what_follows_a_sort_sees_its_order(inc: incoop.Session, spark: SparkSession, text: Path, job: Job) -> None:
+    for share in (0.3, 0.8):
+        insert(text, "7 55555 x", share)
+        ours = program_of(inc).text_file(str(text)).map(number_of).sortBy(second)
+        theirs = spark.sparkContext.textFile(str(text)).map(number_of).sortBy(second)
+        assert job(ours) == job(theirs)
