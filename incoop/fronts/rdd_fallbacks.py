@@ -13,9 +13,9 @@ from pyspark import RDD
 if TYPE_CHECKING:
     from incoop.fronts.rdd_program import RddProgram
 
-#: Samples and pairings follow partitions, approximations the clock; pipes and DataFrames lead out of Python.
+#: Samples and pairings follow partitions, approximations the clock; DataFrames lead out of Python.
 _FALL_BACK = (
-    *("sample", "takeSample", "randomSplit", "sampleByKey", "zip", "zipWithUniqueId", "cartesian", "pipe", "toDF"),
+    *("sample", "takeSample", "randomSplit", "sampleByKey", "zip", "zipWithUniqueId", "cartesian", "toDF"),
     *("countApprox", "sumApprox", "meanApprox", "countApproxDistinct"),
     *("repartitionAndSortWithinPartitions", "barrier", "withResources"),
 )

@@ -203,6 +203,10 @@ class NarrowRDD(PlainRDD):
         with self.program.falling_back("mapPartitionsWithIndex"):
             return self._plain().mapPartitionsWithIndex(f, preservesPartitioning)
 
+    def pipe(self, command: str, env: dict[str, str] | None = None, checkCode: bool = False) -> RDD[str]:
+        with self.program.falling_back("pipe"):  # which PySpark makes of `mapPartitions`
+            return self._plain().pipe(command, env, checkCode)
+
     def union(self, other: RDD[Any]) -> RDD[Any]:
         if not isinstance(other, RDD):
             return self._plain().union(other)  # which says what is wrong

@@ -18,6 +18,7 @@ from inchdfs.records import Lines
 from incoop.failures import JobFailed
 from incoop.fronts.rdd import MemoRDD
 from incoop.fronts.rdd_lineage import Part, Quietly, Unmemoized
+from incoop.fronts.rdd_narrow import Placement
 from incoop.fronts.rdd_sources import Files, Imported, WholeFiles
 from incoop.fronts.rdd_steps import Step
 
@@ -69,7 +70,8 @@ class RddProgram:
             return _TEXT_FILE(self.context, path, minPartitions, use_unicode)
 
         records = Lines() if use_unicode else Lines(encoding=None)
-        return MemoRDD(self, [Part(Files(self, path, records, plain or read, self._next_source()), steps)])
+        lines = MemoRDD(self, [Part(Files(self, path, records, plain or read, self._next_source()), steps)])
+        return lines if steps else lines.setName(path)
 
     def whole_text_files(self, path: str, minPartitions: int | None = None, use_unicode: bool = True) -> MemoRDD:
         """(path, content) of each file, as `SparkContext.wholeTextFiles` gives them."""
@@ -86,7 +88,19 @@ class RddProgram:
         if first is None:
             return _UNION(self.context, rdds)
         parts = [part for rdd in rdds for part in first.parts_of(rdd)]
-        return MemoRDD(self, parts)
+        return MemoRDD(self, parts, self._common_placement(rdds))
+
+    def _common_placement(self, rdds: list[RDD[Any]]) -> Placement | None:
+        """The partitions of a union: those of all its RDDs, where the program divided all of them alike."""
+        (partitioner, *others) = (rdd.partitioner for rdd in rdds)
+        if partitioner is None or any(other != partitioner for other in others):
+            return None
+        number = partitioner.numPartitions
+        return Placement(
+            lambda: number,
+            lambda: _UNION(self.context, [rdd._plain() if isinstance(rdd, MemoRDD) else rdd for rdd in rdds]),
+            partitioner=partitioner,
+        )
 
     def run(self, job: Job, inputs: Any) -> Result:
         """Run a stage."""

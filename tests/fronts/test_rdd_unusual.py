@@ -138,6 +138,8 @@ def methods_of_plain_spark(p: Program) -> Any:
         listed(odd.cartesian(p.context.parallelize([1, 2]))),
         listed(p.context.parallelize([1, 2]).cartesian(odd)),
         listed(best.keys().pipe("cat")),
+        p.lines().pipe("wc -l").collect(),
+        (p.lines().name(), p.lines().map(str).name()),
         p.pairs().sample(False, 0.2, 7).reduceByKey(max).sortByKey().collect(),
         Statistics.colStats(p.pairs().map(lambda pair: [float(pair[1])])).mean().round(9).tolist(),
     )
@@ -146,7 +148,10 @@ def methods_of_plain_spark(p: Program) -> Any:
 def partitions_of_its_own(p: Program) -> Any:
     placed = p.pairs().partitionBy(3, lambda key: int(key[1:]))
     again = placed.mapValues(lambda v: v + 1)
+    both, apart = placed.union(again), placed.union(p.pairs())
     return (
+        ([sorted(part) for part in both.glom().collect()], both.getNumPartitions(), both.partitioner.numPartitions),
+        (apart.partitioner, listed(apart), listed(both.groupByKey().mapValues(sorted)), listed(placed.join(again))),
         [sorted(part) for part in again.glom().collect()],
         (again.partitioner.numPartitions, again.map(str).partitioner, p.lines().partitioner),
         listed(p.pairs().repartition(5).reduceByKey(operator.add, 4)),
