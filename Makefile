@@ -1,6 +1,7 @@
 # make demo   set everything up and show the idea in a minute
 # make test   set everything up and run all tests
 # make check  what CI runs: tests, doc examples, ruff, mypy --strict
+# make test-pythons                what depends on Python's version, on 3.12 and 3.13 where they are installed
 # make bench  the benchmarks, minutes each (see bench/)
 # make evaluation [SIZE=large]     the Incoop paper's evaluation: docs/evaluation.md
 # make bench-kernels               the small, hot functions
@@ -9,7 +10,7 @@
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: setup demo test check doctest lint bench bench-kernels bench-compare evaluation clean
+.PHONY: setup demo test test-pythons check doctest lint bench bench-kernels bench-compare evaluation clean
 
 setup: $(VENV)/ready
 
@@ -26,7 +27,10 @@ demo: setup
 test: setup
 	$(BIN)/python -m pytest
 
-check: test doctest lint
+test-pythons: setup
+	VENV=$(VENV) sh scripts/test_pythons.sh 3.12 3.13
+
+check: test test-pythons doctest lint
 
 doctest: setup
 	$(BIN)/python -m pytest --doctest-modules incoop inchdfs contraction scheduler
@@ -56,4 +60,4 @@ evaluation: setup
 	$(BIN)/python -m bench paper --size $(SIZE) --resume
 
 clean:
-	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-* build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from contraction.columns import INTEGER, Column, concat
 from contraction.encoding import encode
 from contraction.folds import Fold, fold_groups, recognise
-from contraction.keys import normal
+from contraction.normal import normal
 from contraction.run import EMPTY, Run, merge, starts_of
 from incoop.batches import BatchCombiner
 from incoop.errors import IncoopError

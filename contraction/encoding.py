@@ -13,6 +13,7 @@ import math
 import pickle
 import struct
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ import numpy as np
 from incoop.errors import IncoopError
 
 #: Part of every task id: blocks of another encoding are not read.
-ENCODING_VERSION = 7
+ENCODING_VERSION = 8
 
 #: Containers nested deeper than this are pickled, which does not recurse when it reads them back.
 DEEPEST = 64
@@ -30,6 +31,13 @@ _PLAIN_NUMBERS = "?bBhHiIlLqQefdFD"
 
 _FLOAT = struct.Struct("<d")
 _COMPLEX = struct.Struct("<dd")
+
+
+@dataclass(frozen=True, slots=True)
+class Canonical:
+    """The normal form of keys that no plain value equals (contraction/normal.py). It is hashed, never stored."""
+
+    parts: tuple[Any, ...]
 
 
 class CannotStore(IncoopError):
@@ -44,6 +52,26 @@ class CannotStore(IncoopError):
             f"a key or value of type {self.kind} was emitted that cannot be stored ({self.reason}). Emit plain values, "
             "or objects of classes that pickle and that can be imported from a module."
         )
+
+
+class UnfitKey(IncoopError):
+    """A key was emitted of which it cannot be told which keys it equals."""
+
+    def __init__(self, kind: str, reason: str) -> None:
+        super().__init__(kind, reason)
+        self.kind, self.reason = kind, reason
+
+    def __str__(self) -> str:
+        return (
+            f"a key of type {self.kind} was emitted, {self.reason}, so that equal keys of other tasks cannot be found. "
+            "Emit a plain value that stands for it (text, a number, a tuple), make its class a frozen dataclass or a "
+            "NamedTuple, or give it a method __incoop_key__ that returns such a value: the same for equal keys only."
+        )
+
+
+def unfit(kind: type, reason: str) -> UnfitKey:
+    """The error for a key of a type."""
+    return UnfitKey(f"{kind.__module__}.{kind.__qualname__}", reason)
 
 
 def encode(value: Any) -> bytes:
@@ -184,6 +212,7 @@ _ENCODERS: dict[type, Encoder] = {
     set: _unordered(b"e"),
     frozenset: _unordered(b"z"),
     np.ndarray: _array,
+    Canonical: lambda value, out, depth: _sequence(b"k")(value.parts, out, depth),
 }
 
 

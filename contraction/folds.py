@@ -32,6 +32,11 @@ _TEMPLATE_SOURCES = (
 )
 
 
+# VARARGS, VARKEYWORDS, GENERATOR, COROUTINE, ITERABLE_COROUTINE, ASYNC_GENERATOR, OPTIMIZED, NEWLOCALS. Other flags
+# tell of nesting, docstrings and what the function's file imported from __future__; none of them changes what it does.
+_MEANINGFUL_FLAGS = 0x4 | 0x8 | 0x20 | 0x80 | 0x100 | 0x200 | 0x1 | 0x2
+
+
 def recognise(function: Callable[..., Any] | None) -> Fold | None:
     """The fold that a combiner or reducer is, if it is one.
 
@@ -64,7 +69,7 @@ def _shape(code: Any) -> tuple[Any, ...]:
         (step.opname, step.arg if step.opname.startswith("LOAD_FAST") else repr(step.argval))
         for step in dis.get_instructions(code)
     )
-    return code.co_argcount, code.co_kwonlyargcount, code.co_flags & ~0x10, steps  # 0x10: nested, which changes nothing
+    return code.co_argcount, code.co_kwonlyargcount, code.co_flags & _MEANINGFUL_FLAGS, steps
 
 
 def _templates() -> dict[tuple[Any, ...], Fold]:
@@ -72,7 +77,8 @@ def _templates() -> dict[tuple[Any, ...], Fold]:
     for fold in Fold:
         for source in _TEMPLATE_SOURCES:
             space: dict[str, Any] = {}
-            exec(source.format(fold.value), space)  # constant text of this file
+            # Constant text of this file; compiled as any other file would be, without what this one imports.
+            exec(compile(source.format(fold.value), "<template>", "exec", dont_inherit=True), space)
             found[_shape(space["f"].__code__)] = fold
     return found
 

@@ -1,18 +1,13 @@
-"""Keys: a hash that orders them, and what counts as the same key.
+"""Keys: a hash that orders them, and whether two are the same.
 
-Contract: keys that Python calls equal have the same hash and are the same key (1, 1.0 and True; 0.0 and -0.0; a named
-tuple and a tuple; inside tuples too), as they are in a dict. Unlike in a dict, NaN is the same key as NaN. Keys of
-classes with an `__eq__` of their own are the same when they pickle to the same bytes. The hash is the same on every
-machine and in every process.
+Contract: keys with the same normal form (contraction/normal.py), which are those that a dict calls equal, have the same
+hash and are the same key. The hash is the same on every machine and in every process.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
-from decimal import Decimal
-from fractions import Fraction
+from collections.abc import Sequence
 from itertools import chain
 from typing import Any
 
@@ -22,6 +17,7 @@ import xxhash
 
 from contraction.columns import ANY, INTEGER, NUMBER, PAIR, Column, Index, equal_rows
 from contraction.encoding import encode
+from contraction.normal import normal
 
 Hashes = npt.NDArray[np.uint64]
 
@@ -109,60 +105,6 @@ def _mix_array(words: Hashes) -> Hashes:
     words = (words ^ words >> np.uint64(30)) * np.uint64(0xBF58_476D_1CE4_E5B9)
     words = (words ^ words >> np.uint64(27)) * np.uint64(0x94D0_49BB_1331_11EB)
     return words ^ words >> np.uint64(31)
-
-
-#: Built-in types that are subclassed for keys, and how the plain value is had. `str(key)` is a name for an Enum.
-_BASES: dict[type, Callable[[Any], Any]] = {
-    str: str.__str__,
-    int: int.__int__,
-    float: float.__float__,
-    bytes: bytes,
-    tuple: tuple,
-    frozenset: frozenset,
-}
-
-
-def normal(key: Any) -> Any:
-    """A key in the form that equal keys share: numbers, subclasses of built-in types, and what these contain.
-
-    Example:
-        >>> normal((True, 2.0, Decimal("0.5"), 1 + 0j))
-        (1, 2, 0.5, 1)
-    """
-    kind = type(key)
-    if kind is str or kind is int or kind is bytes or key is None:
-        return key
-    if kind is bool:
-        return int(key)
-    if kind is float:
-        if math.isnan(key):
-            return math.nan
-        return int(key) if key.is_integer() else key
-    if kind is tuple or kind is frozenset:
-        return kind(map(normal, key))
-    if isinstance(key, np.number | np.bool_ | np.str_ | np.bytes_):
-        plain = key.item()
-        return key if isinstance(plain, np.generic) else normal(plain)
-    for base, plain_of in _BASES.items():
-        if isinstance(key, base) and kind.__eq__ is base.__eq__:
-            return normal(plain_of(key))
-    if isinstance(key, complex | Decimal | Fraction):
-        return _normal_number(key)
-    if kind is datetime and key.tzinfo is not None:
-        return key.astimezone(UTC)
-    return key
-
-
-def _normal_number(number: complex | Decimal | Fraction) -> Any:
-    if isinstance(number, complex):
-        return normal(number.real) if number.imag == 0 else complex(number.real + 0.0, number.imag + 0.0)
-    if isinstance(number, Decimal) and not number.is_finite():
-        return math.nan if number.is_nan() else float(number)
-    exact = Fraction(number)
-    if exact.denominator == 1:
-        return exact.numerator
-    # A denominator that is no power of two has no equal float.
-    return float(exact) if exact.denominator & (exact.denominator - 1) == 0 and float(exact) == exact else exact
 
 
 #: Keys of these types that a dict tells apart are different keys.

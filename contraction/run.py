@@ -16,7 +16,8 @@ import numpy.typing as npt
 
 from contraction.columns import NONE, PAIR, Column, Index, Ints, concat
 from contraction.encoding import encode
-from contraction.keys import HASH_BYTES, Hashes, distinct, hashes_of, normal, same_keys
+from contraction.keys import HASH_BYTES, Hashes, distinct, hashes_of, same_keys
+from contraction.normal import normal
 from contraction.wire import read_column, write_column
 
 _HEAD = struct.Struct("<I?")  # keys, whether some key has other than one value

@@ -1,8 +1,9 @@
 """Index the user's files where they are: the manifest of an input that is given by path.
 
-Contract: the chunks are those of chunking every file from scratch with the same settings. A file whose size, times
-and inode did not move is not read; one that did is resynced against what is known of it. The content of a file that
-cannot be read from the middle (compressed, or a pipe) is kept in the store's packs.
+Contract: the chunks are those of chunking every file from scratch with the same settings. A file whose stamp did not
+move is not read, where its file system's times are to be trusted (stamps.py); any other is resynced against what is
+known of it. The content of a file that cannot be read from the middle (compressed, or a pipe) is kept in the store's
+packs.
 
 The index of an input is one file, `<store>/inchdfs/inputs/<hash of what was named>.manifest`. It is a cache: when it
 is damaged or gone, the input is chunked from scratch. Settings chosen for a first index are kept, so that an input
@@ -13,7 +14,6 @@ from __future__ import annotations
 
 import logging
 import os
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -25,21 +25,18 @@ from inchdfs.chunk_table import EDGE, Rows, offsets_of, rows_of
 from inchdfs.chunking import chunk_file
 from inchdfs.errors import StoreDamaged, StoreTooNew
 from inchdfs.ingest import Sink, take_file
-from inchdfs.manifest import FileEntry, Manifest, Stamp, tag_of
+from inchdfs.manifest import FileEntry, Manifest, tag_of
 from inchdfs.pack_writer import PackWriter
 from inchdfs.packs import Location, PackIndex, using_store, write_atomically
 from inchdfs.parallel import SegmentRunner
 from inchdfs.records import Lines, RecordFormat
 from inchdfs.settings import ChunkSettings
-from inchdfs.sources import InputFile, Listing, expand, readable
+from inchdfs.sources import InputFile, Listing, expand, local_paths, readable
+from inchdfs.stamps import Stamp, Watch
 from inchdfs.store import DatasetStore
 from incoop.errors import BadCall
 
 log = logging.getLogger("inchdfs")
-
-#: A file written this shortly before it was indexed may be written again without its time moving (FAT keeps two
-#: seconds, other systems a few milliseconds), so its stamp is not trusted and it is verified once more.
-_SETTLED_NS = 2_000_000_000
 
 Named = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
@@ -64,12 +61,11 @@ def index_input(
         raise BadCall("no input was named.")
     path = _index_path(store, inputs, records)
     previous = _load(path, settings)
-    # Before the first look at a file, so that what is written later counts as not settled.
-    started = time.time_ns()
+    watch = Watch()  # before the first look at a file
     stamps = [_stamp(file) for file in files]
     settings = settings or (previous.settings if previous else None)
     settings = settings or ChunkSettings.for_input(sum(stamp.size for stamp in stamps))
-    known = _Known(previous)
+    known = _Known(previous, watch.began)
 
     entries: list[FileEntry] = []
     tables: list[Rows] = []
@@ -77,16 +73,17 @@ def index_input(
         for file, stamp in zip(files, stamps, strict=True):
             name = str(file.path.absolute())
             rows = None if paranoid else known.unchanged(stamp)
+            trusted = rows is not None or watch.will_tell(file.path, stamp)
             if not file.seekable:
                 rows = _kept_content(store, file, settings, records, rows)
             elif rows is None:
                 rows = rows_of(chunk_file(file, settings, records, known.rows(file, name, stamp), run_segments))
             size = int(rows["length"].sum(dtype=np.int64))
-            entries.append(FileEntry(name, size, len(rows), stamp, kept=not file.seekable))
+            entries.append(FileEntry(name, size, len(rows), stamp, not file.seekable, trusted))
             tables.append(rows)
             progress(stamp.size)
-        manifest = Manifest(settings, tag_of(records), tuple(entries), np.concatenate(tables), {"indexed": started})
-        if previous is None or known.unsettled or (previous.files, previous.root) != (manifest.files, manifest.root):
+        manifest = Manifest(settings, tag_of(records), tuple(entries), np.concatenate(tables), {"indexed": watch.began})
+        if previous is None or (previous.files, previous.root) != (manifest.files, manifest.root):
             with using_store(store.inputs):
                 write_atomically(path, [manifest.to_bytes()])
     return manifest
@@ -123,27 +120,25 @@ def _kept_content(
 class _Known:
     """What the last index knows of each file."""
 
-    def __init__(self, previous: Manifest | None) -> None:
+    def __init__(self, previous: Manifest | None, now: int) -> None:
         self._by_name: dict[str, Rows] = {}
         self._by_stamp: dict[Stamp, Rows] = {}
         #: The same without the change time, which a rename moves.
         self._by_renamed: dict[Stamp, Rows] = {}
         self._by_head: dict[int, Rows] = {}
-        #: Some file was written just before it was indexed.
-        self.unsettled = False
         if previous is None:
             return
-        indexed = previous.notes["indexed"]
+        # A clock that was set back can give a file the times that it had before.
+        times_go_on = previous.notes["indexed"] <= now
         for entry, rows in previous.by_file():
-            assert entry.stamp is not None
             self._by_name[entry.name] = rows
-            self._by_renamed[replace(entry.stamp, ctime_ns=0)] = rows
             if len(rows):
                 self._by_head.setdefault(int(rows["head"][0]), rows)
-            if max(entry.stamp.mtime_ns, entry.stamp.ctime_ns) < indexed - _SETTLED_NS:
+            if entry.stamp is None:  # of an earlier format
+                continue
+            self._by_renamed[replace(entry.stamp, ctime_ns=0)] = rows
+            if entry.trusted and times_go_on:
                 self._by_stamp[entry.stamp] = rows
-            else:
-                self.unsettled = True
 
     def unchanged(self, stamp: Stamp) -> Rows | None:
         """The rows of a file that did not move, under whatever name."""
@@ -175,8 +170,7 @@ def _index_path(store: DatasetStore, inputs: Named, records: RecordFormat) -> Pa
     if isinstance(inputs, Listing):
         named = ["listing", inputs.name]
     else:
-        each = [inputs] if isinstance(inputs, str | os.PathLike) else inputs
-        named = [str(Path(one).absolute()) for one in each]
+        named = [str(Path(one).absolute()) for one in local_paths(inputs)]
     key = "\0".join([*named, tag_of(records)])
     return store.inputs / f"{xxhash.xxh3_128_hexdigest(os.fsencode(key))}.manifest"
 

@@ -11,7 +11,6 @@ import json
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,10 +21,12 @@ from inchdfs.chunk_table import ROW, Rows, root_hash
 from inchdfs.errors import StoreDamaged, StoreTooNew
 from inchdfs.records import RecordFormat
 from inchdfs.settings import ChunkSettings
+from inchdfs.stamps import Stamp
 from incoop.errors import BadCall
 
 #: Bumped whenever cuts or this layout change: stored chunks and memos of another format are not comparable.
-FORMAT_VERSION = 1
+#: 2: stamps hold the device, and say whether they are trusted. Cuts are those of 1, whose stamps are left out.
+FORMAT_VERSION = 2
 
 _MAGIC = b"INCOOPMF"
 _HEAD = struct.Struct("<8sIIQ")  # magic, format, header bytes, rows; a checksum of everything else follows
@@ -33,21 +34,6 @@ _CHECKSUM_SIZE = 16
 _BUILT_IN = {
     f.__name__: f for f in (formats.Lines, formats.FixedLength, formats.Delimited, formats.WholeFile, formats.Csv)
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Stamp:
-    """What the file system says of a file; while it does not move, the file is not read again."""
-
-    size: int
-    mtime_ns: int
-    ctime_ns: int
-    inode: int
-
-    @classmethod
-    def of(cls, path: Path) -> Stamp:
-        found = path.stat()
-        return cls(found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +47,8 @@ class FileEntry:
     stamp: Stamp | None = None
     #: The bytes are in packs; else in the file that `name` is the path of.
     kept: bool = True
+    #: While its stamp does not move, the file need not be read.
+    trusted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +84,7 @@ class Manifest:
                 "settings": dataclasses.asdict(self.settings),
                 "records": self.records_tag,
                 "files": [
-                    [f.name, f.size, f.chunks, dataclasses.astuple(f.stamp) if f.stamp else None, f.kept]
+                    [f.name, f.size, f.chunks, dataclasses.astuple(f.stamp) if f.stamp else None, f.kept, f.trusted]
                     for f in self.files
                 ],
                 "notes": self.notes,
@@ -123,13 +111,17 @@ class Manifest:
         return cls(
             settings=ChunkSettings(**header["settings"]),
             records_tag=header["records"],
-            files=tuple(
-                FileEntry(name, size, chunks, Stamp(*stamp) if stamp else None, kept)
-                for name, size, chunks, stamp, kept in header["files"]
-            ),
+            files=tuple(_entry(version, *fields) for fields in header["files"]),
             rows=np.frombuffer(body, dtype=ROW, count=row_count, offset=header_size),
             notes=header["notes"],
         )
+
+
+def _entry(
+    version: int, name: str, size: int, chunks: int, stamp: list[int] | None, kept: bool, trusted: bool = False
+) -> FileEntry:
+    known = Stamp(*stamp) if stamp and version == FORMAT_VERSION else None
+    return FileEntry(name, size, chunks, known, kept, trusted)
 
 
 def tag_of(records: RecordFormat) -> str:

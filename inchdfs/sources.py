@@ -16,8 +16,9 @@ from typing import BinaryIO, Protocol, overload
 import zstandard
 
 from inchdfs.errors import FileChangedWhileRead, InputNotFound, InputUnreadable
-from inchdfs.manifest import Stamp
 from inchdfs.splitter import ReadInto
+from inchdfs.stamps import Stamp
+from incoop.paths import local_path
 
 #: Endings of files whose decompressed content is chunked.
 COMPRESSED = (".gz", ".bz2", ".zst")
@@ -67,8 +68,13 @@ def expand(inputs: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) ->
 
     As in Hadoop, what a folder or a glob finds with a name that begins with `_` or `.` is not input.
     """
+    return [file for one in local_paths(inputs) for file in _expand_one(one)]
+
+
+def local_paths(inputs: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> list[str]:
+    """What is named, as paths of this machine; other file systems are refused."""
     named = [inputs] if isinstance(inputs, str | os.PathLike) else list(inputs)
-    return [file for one in named for file in _expand_one(os.fspath(one))]
+    return [local_path(one) for one in named]
 
 
 def _expand_one(named: str) -> list[InputFile]:

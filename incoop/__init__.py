@@ -14,7 +14,7 @@ from incoop.errors import BadCall, IncoopError
 if TYPE_CHECKING:
     from incoop.batches import BatchCombiner, ChunkMapper
     from incoop.explain import Explanation
-    from incoop.failures import CombinerNotSound, JobFailed, NotDeterministic, TooLittleReuse
+    from incoop.failures import ChangesLost, CombinerNotSound, JobFailed, NotDeterministic, TooLittleReuse
     from incoop.job import Job
     from incoop.report import RunReport
     from incoop.result import Change, Result
@@ -27,6 +27,7 @@ _LAZY = {
     "BatchCombiner": "incoop.batches",
     "ChunkMapper": "incoop.batches",
     "Change": "incoop.result",
+    "ChangesLost": "incoop.failures",
     "Explanation": "incoop.explain",
     "NotDeterministic": "incoop.failures",
     "CombinerNotSound": "incoop.failures",
@@ -43,6 +44,7 @@ __all__ = [
     "BadCall",
     "BatchCombiner",
     "Change",
+    "ChangesLost",
     "ChunkMapper",
     "CombinerNotSound",
     "Explanation",

@@ -24,6 +24,7 @@ from contraction.parts import OTHER, OWN_PACK, BlockLost, PackBuilder, shard_of,
 from contraction.rewrite import rewrite_part
 from contraction.run import EMPTY, Run, merge, starts_of
 from contraction.sums import Delta
+from incoop.code import Functions, Observed, Shipment, unwatched
 from incoop.counters import take_counts
 from incoop.errors import IncoopError
 from incoop.job import Reducer
@@ -48,8 +49,8 @@ COUNTED = Counted()
 class ContractSpec:
     """What all contract tasks of a run share."""
 
-    combiner: Reducer | None
-    reducer: Reducer
+    #: Packed, on the way to a worker; open, where the tasks run.
+    code: Functions | Shipment
     shards: int
     worker: WorkerConfig
     #: Touched nodes, bottom up. Without a combiner there is one, the root, and it is not stored.
@@ -101,33 +102,41 @@ class ReducerError(Exception):
         self.key = key
 
 
-def contract_shards(spec: ContractSpec, shards: Sequence[int]) -> list[ShardDone] | ReduceFailed | IncoopError:
+def contract_shards(
+    spec: ContractSpec, shards: Sequence[int]
+) -> list[ShardDone | Observed] | ReduceFailed | IncoopError:
     """Contract and reduce some shards; what goes wrong is returned, for the driver to decide."""
     try:
-        return _contract_shards(spec, shards)
+        opened = spec.code.open()
+        functions = opened.functions
+        with opened.at_work() as observed:
+            done = _contract_shards(spec, functions, shards)
+        return opened.doubts() or [*done, *observed]
     except (ReducerError, CombinerError) as failed:
         cause = failed.__cause__
         assert cause is not None
         if isinstance(failed, CombinerError):
-            said = said_of("combiner", spec.combiner, cause)
+            said = said_of("combiner", functions.combiner, cause)
         else:
-            said = said_of("reducer", spec.reducer, cause)
+            said = said_of("reducer", functions.reducer, cause)
         return ReduceFailed(repr(failed.key)[:_SHOWN], said, trace_of(cause))
     except IncoopError as error:
         return error
 
 
-def _contract_shards(spec: ContractSpec, shards: Sequence[int]) -> list[ShardDone]:
-    blobs = spec.worker.open()
+def _contract_shards(spec: ContractSpec, functions: Functions, shards: Sequence[int]) -> list[ShardDone]:
+    with unwatched():
+        blobs = spec.worker.open()
     reader = BlobReader(blobs)
     headers = _Headers(spec, reader)
     output = RunHeader.load(spec.old_output, spec.shards, reader) if spec.old_output is not None else None
     deltas = _deltas(spec, reader)
     pack = PackBuilder()
     wholes: dict[bytes, Part] = {}
-    done = [_one_shard(spec, shard, headers, output, deltas, reader, pack, wholes) for shard in shards]
+    done = [_one_shard(spec, functions, shard, headers, output, deltas, reader, pack, wholes) for shard in shards]
     if pack.parts:
-        name = blobs.write(pack.parts)
+        with unwatched():
+            name = blobs.write(pack.parts)
         for each in done:
             each.rows = [_placed(row, name) for row in each.rows]
     return done
@@ -199,6 +208,7 @@ def _placed(row: bytes, pack: bytes) -> bytes:
 
 def _one_shard(
     spec: ContractSpec,
+    functions: Functions,
     shard: int,
     headers: _Headers,
     output: RunHeader | None,
@@ -214,26 +224,27 @@ def _one_shard(
         spec.shards,
         _OfShard(headers, lambda header: header.rows[shard]),
         _OfShard(headers, lambda header: header.refs[shard]),
-        Combiner.of(spec.combiner),
+        Combiner.of(functions.combiner),
         reader,
         pack,
         spec.wide,
         wholes,
         deltas={pair: Delta.of_run(shard_of(run, shard, spec.shards)) for pair, run in deltas.items()},
     )
-    flat = spec.combiner is None and bool(spec.nodes)
+    flat = functions.combiner is None and bool(spec.nodes)
+    reducer: Reducer = functions.reducer
     if not flat:
         for node in spec.nodes:
             tree.contract(node)
     contracted = time.perf_counter()
     take_counts()  # how often a tree combines depends on what ran before: not counted
     old = _Reduced(output.rows[shard], output.refs[shard]) if output is not None else None
-    if not flat and _is_output(tree.rows[spec.root], spec.reducer):
+    if not flat and _is_output(tree.rows[spec.root], reducer):
         reduced = _root_as_output(tree, spec)
     elif old is None or old.row["bare"]:
-        reduced = _reduce_all(tree, spec, flat)
+        reduced = _reduce_all(tree, spec, reducer, flat)
     else:
-        reduced = _reduce_changed(tree, spec, flat, old)
+        reduced = _reduce_changed(tree, spec, reducer, flat, old)
     stored = () if flat else spec.nodes
     return ShardDone(
         shard=shard,
@@ -277,20 +288,22 @@ def _root_as_output(tree: ShardContraction, spec: ContractSpec) -> _Reduced:
     return _Reduced(row, tree.refs[spec.root], keys)
 
 
-def _reduce_all(tree: ShardContraction, spec: ContractSpec, flat: bool) -> _Reduced:
+def _reduce_all(tree: ShardContraction, spec: ContractSpec, reducer: Reducer, flat: bool) -> _Reduced:
     """Reduce every key, there being no output that could be updated."""
     values = _gathered(tree, spec) if flat else tree.part(spec.root).whole()
-    outputs = _reduce(spec.reducer, values)
+    outputs = _reduce(reducer, values)
     return _Reduced(as_row(write_part(outputs, tree.shard_bits, tree.pack)), b"", len(values), _counted(outputs))
 
 
-def _reduce_changed(tree: ShardContraction, spec: ContractSpec, flat: bool, old: _Reduced) -> _Reduced:
+def _reduce_changed(
+    tree: ShardContraction, spec: ContractSpec, reducer: Reducer, flat: bool, old: _Reduced
+) -> _Reduced:
     """Reduce the keys that changed; the others stay as they are in the old output."""
     assert spec.old_root is not None
     changed, fresh = _changed_and_gathered(tree, spec) if flat else tree.changed_pairs(spec.old_root, spec.root)
     if not len(changed):
         return old
-    outputs = _reduce(spec.reducer, fresh)
+    outputs = _reduce(reducer, fresh)
     part = Part.load(old.row, tree.shard_bits, tree.reader)
     counters = _counted(outputs)
     before = part.select(changed)

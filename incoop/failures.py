@@ -67,7 +67,7 @@ class ResultLost(IncoopError):
 
 
 class ChangesLost(IncoopError):
-    """The output of the run before is damaged, so that nothing can be compared with it."""
+    """What the run before gave is not known, so that nothing can be compared with it."""
 
     def __init__(self, job: str, lost: str) -> None:
         super().__init__(job, lost)
@@ -75,8 +75,9 @@ class ChangesLost(IncoopError):
 
     def __str__(self) -> str:
         return (
-            f"what the run of job {self.job!r} before this one gave was lost from the store ({self.lost}), so its "
-            "changes cannot be told. The result itself is right; take all of it as changed."
+            f"what the run of job {self.job!r} before this one gave is not known ({self.lost}), so the changes since "
+            "then cannot be told. The result itself is right: take all of it as changed; the next run tells its "
+            "changes again."
         )
 
 
@@ -92,6 +93,21 @@ class NotDeterministic(IncoopError):
             f"job {self.job!r} gave two results for {self.task}. Its functions probably read a clock, a random number, "
             "a file or a global that changes. Make them depend on their input alone, name files with depends_on, "
             "or run the job with memoize=False."
+        )
+
+
+class NotFollowed(IncoopError):
+    """`strict` was asked for, and the functions do something that incoop cannot follow."""
+
+    def __init__(self, job: str, sentences: tuple[str, ...]) -> None:
+        super().__init__(job, sentences)
+        self.job, self.sentences = job, sentences
+
+    def __str__(self) -> str:
+        return (
+            f"job {self.job!r} does what cannot be followed, so that a rerun may not give what a run from scratch "
+            f"gives: {'; '.join(self.sentences)}. Nothing was stored. Read such things before the job and capture "
+            "them, or leave strict out."
         )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import xxhash
 
@@ -17,7 +17,9 @@ from contraction.keys import HASH_BYTES
 from contraction.parts import KEYS_PER_BLOCK
 from contraction.shape import BATCH_BITS, GROUP_BITS, LARGEST_GROUP, SMALLEST_GROUP, WIDE_BITS
 from inchdfs.manifest import tag_of
-from incoop.fingerprint import classes_digest, fingerprint, impurities, parts
+from incoop.code import Functions
+from incoop.code.modules import sources
+from incoop.fingerprint import classes_digest, fingerprint, imports_by_name, impurities, one_look, parts
 from incoop.job import Job
 from incoop.leaves import shaping
 
@@ -40,11 +42,41 @@ class Identity:
     #: Sentences on code whose result may not follow from its input.
     impurities: list[str] = field(compare=False)
 
+    @property
+    def reads_id(self) -> bytes:
+        """Names what is known of all that this code reads."""
+        return _hash(b"reads", *self.map, self.combine, self.reduce)
+
+    def within(self, mapped: bytes, contracted: bytes, read: Mapping[str, bytes]) -> Identity:
+        """The same where functions also read something: digests of what the stages read, and it by name."""
+        if not read:
+            return self
+        maps = tuple(_hash(each, mapped) for each in self.map)
+        combine = _hash(self.combine, contracted)
+        return replace(
+            self,
+            map=maps,
+            combine=combine,
+            reduce=_hash(self.reduce, contracted),
+            tree=_hash(combine, *maps).hex(),
+            parts=self.parts | {name: digest.hex() for name, digest in read.items()},
+        )
+
+
+def functions_of(job: Job) -> Functions:
+    """What the job's tasks call."""
+    mappers = tuple(job.mapper.values() if isinstance(job.mapper, Mapping) else [job.mapper])
+    return Functions(mappers, job.combiner, job.reducer, job.records)
+
 
 def identify(job: Job) -> Identity:
     """Hash a job's functions."""
-    mappers = list(job.mapper.values()) if isinstance(job.mapper, Mapping) else [job.mapper]
-    roles = [*(("mapper", function) for function in mappers), ("combiner", job.combiner), ("reducer", job.reducer)]
+    with one_look():
+        return _identify(job)
+
+
+def _identify(job: Job) -> Identity:
+    roles = list(functions_of(job).roles())
     depends_on = [os.fspath(path) for path in job.depends_on]
     named: dict[str, str] = {}
     impure: list[str] = []
@@ -59,8 +91,14 @@ def identify(job: Job) -> Identity:
             for name, digest in parts(function, version=job.version, depends_on=depends_on, role=role).items()
         }
         if job.version is None:
-            impure += [str(call) for call in impurities(function)]
-    shape = f"{_LAYOUT} {job.shard_count} {job.may_have_few_shards} {tag_of(job.records)}".encode()
+            impure += [str(call) for call in impurities(function) if not call.followed]
+    *prints, records = prints
+    shape = f"{_LAYOUT} {job.shard_count} {job.may_have_few_shards} {tag_of(job.records)}".encode() + records
+    given = [function for _, function in roles if function is not None]
+    if job.version is None and imports_by_name(*given):
+        # Which modules that are, nobody knows: all that the functions' own modules import count, as they are written.
+        homes = {part.partition(" ")[2].partition(":")[0] for part in named}
+        shape += _hash(*(each.name.encode() + b"\0" + each.source for each in sources(homes)))
     # A version text stands for code only together with the job that it is a version of.
     scope = job.name.encode() if job.version is not None else b""
     # Combiners and reducers call methods of objects that the mapper made, of classes their own code never names.

@@ -6,7 +6,7 @@ Contract: a crash at any moment leaves entries that are whole, and the last gene
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,9 +15,8 @@ import numpy as np
 from contraction.encoding import ENCODING_VERSION
 from contraction.parts import SHARD_ROW, PackBuilder
 from incoop.contract_stage import ShardDone
-from incoop.errors import IncoopError
 from incoop.generation import Record
-from incoop.map_stage import MapDone, MapFailed
+from incoop.map_stage import MapDone
 from incoop.memo import MemoEntry, MemoStore
 from incoop.null_memo import NullMemo
 from incoop.plan import TreePlan
@@ -31,7 +30,7 @@ class Keeper:
     memo: MemoStore | NullMemo
     generation: int
 
-    def mapped(self, answer: Sequence[MapDone | MapFailed | IncoopError]) -> None:
+    def mapped(self, answer: Sequence[object]) -> None:
         """Write the entries of a finished Spark task, while others are still running."""
         self.memo.store(
             {
@@ -76,10 +75,19 @@ class Keeper:
             plan.learn(level, index, ref)
         return refs_of[-1]
 
-    def commit(self, job: str, record: Record, others: list[bytes]) -> None:
-        """End the generation; its runs and `others` are what must not be collected."""
+    def note(self, id_: bytes, content: bytes) -> None:
+        """Write something small."""
+        self.memo.store({id_: MemoEntry(inline=content, generation=self.generation, encoding=ENCODING_VERSION)})
+
+    def rekeyed(self, ids: Mapping[bytes, bytes]) -> None:
+        """Write entries that are known by one id under another one, too."""
+        entries = self.memo.lookup(list(ids))
+        self.memo.store({new: entry for new, entry in zip(ids.values(), entries, strict=True) if entry is not None})
+
+    def commit(self, job: str, record: Record, others: list[bytes]) -> bool:
+        """End the generation; its runs and `others` are what must not be collected. Says whether it is recorded."""
         live = b"".join([*(level.ids[level.refs["length"] > 0].tobytes() for level in record.levels), *others])
-        self.memo.commit_generation(job, self.generation, record.to_bytes(), live)
+        return self.memo.commit_generation(job, self.generation, record.to_bytes(), live)
 
     def _entry(self, ref: RunRef, **fields: Any) -> MemoEntry:
         return MemoEntry(

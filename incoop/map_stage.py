@@ -23,10 +23,11 @@ from contraction.wire import write_column
 from inchdfs.packs import Location, read_chunk
 from inchdfs.records import RecordFormat
 from incoop.batches import ChunkMapper, LawfulCombiner
+from incoop.code import Functions, Observed, Shipment, unwatched
 from incoop.counters import take_counts
 from incoop.errors import IncoopError
 from incoop.grouping import group_pieces
-from incoop.job import Mapper, Reducer
+from incoop.job import Mapper
 from incoop.leaf_table import LeafTable
 from incoop.leaves import LARGEST_TABLE, leaf_bytes, leaf_splitter, most_keys
 from incoop.mapping import Mapped, Piece, UserError
@@ -34,7 +35,7 @@ from incoop.memo import WorkerConfig, block_hash
 from incoop.output import OutputBlock
 from incoop.patching import known_leaves, patched, worth_patching
 from incoop.runs import NO_REGION, BlobReader, RunRef, StoredDelta, read_leaf_region, read_run, write_header
-from incoop.soundness import SAMPLE, check_combiner
+from incoop.soundness import check_combiner
 from incoop.summing import sum_pieces
 from incoop.user_code import said_of, trace_of
 
@@ -49,11 +50,8 @@ _SHOWN = 300
 class MapSpec:
     """What all map tasks of a run share."""
 
-    mappers: tuple[Mapper, ...]
-    combiner: Reducer | None
-    #: None for a map-only job, whose pairs are kept in input order.
-    reducer: Reducer | None
-    records: RecordFormat
+    #: Packed, on the way to a worker; open, where the tasks run.
+    code: Functions | Shipment
     shards: int
     #: Whether a run of few keys is kept as one part, so that its tree may have fewer shards.
     may_be_small: bool
@@ -62,6 +60,15 @@ class MapSpec:
     leaf: int | None = None
     #: Try the combiner on a sample of each group's first chunk.
     check_combiner: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """What the tasks of a group share, once its functions are open."""
+
+    functions: Functions
+    spec: MapSpec
+    reader: BlobReader
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +92,8 @@ class _Written:
     counters: dict[str, int]
     base: bytes = b""
     delta: tuple[bytes, int, int] | None = None
+    #: Values on which the combiner was tried, of keys with several.
+    tried: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +108,8 @@ class MapDone:
     counters: dict[str, int] = field(default_factory=dict)
     #: How its sums differ from those of an older run, if it was made from one.
     delta: StoredDelta | None = None
+    #: Values on which the combiner was tried, of keys with several.
+    tried: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,64 +125,74 @@ class MapFailed:
     trace: str
 
 
-def map_group(spec: MapSpec, group: Sequence[ChunkTask]) -> list[MapDone | MapFailed | IncoopError]:
+def map_group(spec: MapSpec, group: Sequence[ChunkTask]) -> list[MapDone | MapFailed | IncoopError | Observed]:
     """Map chunks one after the other; stop at the first that fails."""
+    try:
+        opened = spec.code.open()
+    except IncoopError as error:
+        return [error]
     blobs = spec.worker.open()
+    work = _Work(opened.functions, spec, BlobReader(blobs))
     host = blobs.holder
-    results: list[MapDone | MapFailed | IncoopError] = []
+    results: list[MapDone | MapFailed | IncoopError | Observed] = []
     pack = PackBuilder()
     pending: list[tuple[bytes, _Written, int, float]] = []
 
     def flush() -> None:
         nonlocal pack
         if pending:
-            name = blobs.write(pack.parts)
+            with unwatched():
+                name = blobs.write(pack.parts)
             for id_, written, size, seconds in pending:
                 delta = StoredDelta(written.base, RunRef(name, *written.delta)) if written.delta else None
                 header = RunRef(name, *written.header)
-                results.append(MapDone(id_, header, size, seconds, host, written.counters, delta))
+                results.append(MapDone(id_, header, size, seconds, host, written.counters, delta, written.tried))
         pending.clear()
         pack = PackBuilder()
 
     failure: MapFailed | IncoopError | None = None
-    for task in group:
-        started, size = time.perf_counter(), pack.size
-        take_counts()
-        try:
-            check = spec.check_combiner and task is group[0]
-            written = _map_and_write(spec, task, BlobReader(blobs), pack, check)
-            pending.append((task.id, written, pack.size - size, time.perf_counter() - started))
-            if pack.size >= _PACK_BYTES:
-                flush()
-        except UserError as failed:
-            failure = _failure(spec, task, failed)
-            break
-        except IncoopError as error:
-            failure = error
-            break
+    with opened.at_work() as observed:
+        for task in group:
+            started, size = time.perf_counter(), pack.size
+            take_counts()
+            try:
+                tried_on = group[1:] if spec.check_combiner and task is group[0] else None
+                written = _map_and_write(work, task, pack, tried_on)
+                pending.append((task.id, written, pack.size - size, time.perf_counter() - started))
+                if pack.size >= _PACK_BYTES:
+                    flush()
+            except UserError as failed:
+                failure = _failure(work.functions, task, failed)
+                break
+            except IncoopError as error:
+                failure = error
+                break
+    # Functions that a task has changed gave results that depend on more than its input.
+    if doubt := opened.doubts():
+        return [doubt]
     try:
         flush()
     except IncoopError as error:
         failure = failure or error
-    return [*results, failure] if failure is not None else results
+    return [*results, *observed, *([failure] if failure is not None else [])]
 
 
-def _map_and_write(spec: MapSpec, task: ChunkTask, reader: BlobReader, pack: PackBuilder, check: bool) -> _Written:
-    """Map one chunk, add what it gives to the pack."""
-    mapper, pieces, limit = _source(spec, task, reader)
-    if spec.reducer is None:
+def _map_and_write(work: _Work, task: ChunkTask, pack: PackBuilder, tried_on: Sequence[ChunkTask] | None) -> _Written:
+    """Map one chunk, add what it gives to the pack. First try the combiner, on it and as many more as that needs."""
+    spec, functions = work.spec, work.functions
+    mapper, pieces, limit = _source(work, task)
+    if functions.reducer is None:
         out: list[bytes | memoryview] = []
         write_column(Column.of(_map_only(mapper, pieces)), out)
         data = b"".join(out)
         return _Written((block_hash(data), pack.add(data), len(data)), take_counts())
-    trusted = isinstance(spec.combiner, LawfulCombiner)
-    trusted |= isinstance(mapper, ChunkMapper) and not mapper.tries_combiner
-    if check and spec.combiner is not None and not trusted:
-        check_combiner(mapper, pieces[0].records()[:SAMPLE] if pieces else [], spec.combiner, spec.reducer)
+    tried = 0
+    if tried_on is not None and functions.combiner is not None and not isinstance(functions.combiner, LawfulCombiner):
+        tried = check_combiner(_sample(work, mapper, pieces, tried_on), functions.combiner, functions.reducer)
         take_counts()
-    combiner = Combiner.of(spec.combiner)
+    combiner = Combiner.of(functions.combiner)
     make = partial(patched, mapper, pieces, combiner, most_keys=limit)
-    base, mapped = _patched(spec, task, make, pieces, reader) if len(pieces) > 1 else (b"", None)
+    base, mapped = _patched(work, task, make, pieces) if len(pieces) > 1 else (b"", None)
     if mapped is None and combiner.fold is Fold.SUM:
         mapped = sum_pieces(mapper, pieces)
         # Sums of other values are no integers to be taken apart, and are of the chunk as a whole.
@@ -184,42 +205,62 @@ def _map_and_write(spec: MapSpec, task: ChunkTask, reader: BlobReader, pack: Pac
     leaves = pack.add_region(table) if table and small else NO_REGION
     header = write_header(rows, [b""] * len(rows), pack, leaves)
     if mapped.delta is None:
-        return _Written(header, mapped.counters)
-    return _Written(header, mapped.counters, base, pack.add_region(mapped.delta.to_run().to_bytes()))
+        return _Written(header, mapped.counters, tried=tried)
+    return _Written(header, mapped.counters, base, pack.add_region(mapped.delta.to_run().to_bytes()), tried)
 
 
-def _source(spec: MapSpec, task: ChunkTask, reader: BlobReader) -> tuple[Mapper, list[Piece], int | None]:
+def _sample(
+    work: _Work, mapper: Mapper, pieces: Sequence[Piece], others: Iterable[ChunkTask]
+) -> Iterator[Iterator[tuple[Mapper, Any]]]:
+    """Records, each with its mapper: of a chunk, then of others; each is made for this, when it is asked for.
+
+    A mapper whose combiner is not to be tried has none.
+    """
+    if not isinstance(mapper, ChunkMapper) or mapper.tries_combiner:
+        yield ((mapper, record) for piece in pieces for record in piece.records())
+    for task in others:
+        following, more, _ = _source(work, task)
+        yield from _sample(work, following, more, ())
+
+
+def _source(work: _Work, task: ChunkTask) -> tuple[Mapper, list[Piece], int | None]:
     """The pieces of a task's chunk, the mapper that takes a record of them as its value, and `group_pieces`' limit."""
-    mapper = spec.mappers[task.mapper]
+    spec, reader, records = work.spec, work.reader, work.functions.records
+    mapper = work.functions.mappers[task.mapper]
     if isinstance(mapper, ChunkMapper):
         if mapper.takes_old:
-            mapper = replace(mapper, function=partial(mapper.function, old=partial(_old_pairs, spec, task, reader)))
-        return mapper, [Piece(b"", partial(_whole, spec.records, task.where, reader))], None
+            mapper = replace(mapper, function=partial(mapper.function, old=partial(_old_pairs, work, task)))
+        return mapper, [Piece(b"", partial(_whole, records, task.where, reader))], None
     if isinstance(task.where, OutputBlock):
         return partial(_on_pair, mapper), [Piece(b"", partial(task.where.pairs, reader))], None
-    content = read_chunk(task.where)
-    splitter = leaf_splitter(leaf_bytes(spec.leaf, spec.combiner), len(content), spec.records)
+    content = _content(task.where)
+    splitter = leaf_splitter(leaf_bytes(spec.leaf, work.functions.combiner), len(content), records)
     if splitter is None:
-        return mapper, [Piece(b"", partial(_records, spec.records, content))], None
+        return mapper, [Piece(b"", partial(_records, records, content))], None
     leaves = list(splitter.split_bytes(content))
-    pieces = [Piece(leaf.id, partial(_records, spec.records, content[leaf.offset : leaf.end])) for leaf in leaves]
+    pieces = [Piece(leaf.id, partial(_records, records, content[leaf.offset : leaf.end])) for leaf in leaves]
     return mapper, pieces, None if spec.leaf is not None else most_keys(leaves[0].length)
 
 
 def _whole(form: RecordFormat, where: Location | OutputBlock, reader: BlobReader) -> list[Sequence[Any]]:
     """All records of a chunk as the only one."""
-    return [where.pairs(reader) if isinstance(where, OutputBlock) else _records(form, read_chunk(where))]
+    return [where.pairs(reader) if isinstance(where, OutputBlock) else _records(form, _content(where))]
+
+
+def _content(where: Location) -> bytes:
+    with unwatched():
+        return read_chunk(where)
 
 
 def _all_records(pieces: Sequence[Piece]) -> list[Any]:
     return [record for piece in pieces for record in piece.records()]
 
 
-def _old_pairs(spec: MapSpec, task: ChunkTask, reader: BlobReader) -> Iterator[dict[Any, list[Any]]]:
+def _old_pairs(work: _Work, task: ChunkTask) -> Iterator[dict[Any, list[Any]]]:
     """What is kept of the chunks that this one takes the place of."""
     for ref in task.old:
         with suppress(BlockLost):
-            yield dict(read_run(ref, spec.shards, reader).groups())
+            yield dict(read_run(ref, work.spec.shards, work.reader).groups())
 
 
 def _records(form: RecordFormat, content: bytes) -> Sequence[Any]:
@@ -228,11 +269,10 @@ def _records(form: RecordFormat, content: bytes) -> Sequence[Any]:
 
 
 def _patched(
-    spec: MapSpec,
+    work: _Work,
     task: ChunkTask,
     make: Callable[[LeafTable, Run], Mapped | None],
     pieces: Sequence[Piece],
-    reader: BlobReader,
 ) -> tuple[bytes, Mapped | None]:
     """The chunk made from one that it takes the place of, with the digest of that one's header.
 
@@ -241,7 +281,7 @@ def _patched(
     best: tuple[int, RunRef, LeafTable] | None = None
     for ref in task.old:
         with suppress(BlockLost):
-            region = read_leaf_region(ref, reader)
+            region = read_leaf_region(ref, work.reader)
             table = LeafTable.from_bytes(region) if region else None
             known = known_leaves(pieces, table) if table is not None else 0
             if table is not None and known > (best[0] if best is not None else 0):
@@ -249,7 +289,7 @@ def _patched(
     if best is not None and worth_patching(best[0], len(pieces)):
         _, ref, table = best
         with suppress(BlockLost):
-            return ref.digest, make(table, read_run(ref, spec.shards, reader))
+            return ref.digest, make(table, read_run(ref, work.spec.shards, work.reader))
     return b"", None
 
 
@@ -257,12 +297,12 @@ def _on_pair(mapper: Mapper, _: Any, pair: tuple[Any, Any]) -> Iterable[tuple[An
     return mapper(*pair)
 
 
-def _failure(spec: MapSpec, task: ChunkTask, failed: UserError) -> MapFailed:
+def _failure(functions: Functions, task: ChunkTask, failed: UserError) -> MapFailed:
     cause = failed.__cause__
     assert cause is not None
-    said = said_of("combiner", spec.combiner, cause)
+    said = said_of("combiner", functions.combiner, cause)
     if failed.number >= 0:
-        said = said_of("mapper", spec.mappers[task.mapper], cause)
+        said = said_of("mapper", functions.mappers[task.mapper], cause)
     return MapFailed(task.where, failed.number, _shown(failed.record), said, trace_of(cause))
 
 

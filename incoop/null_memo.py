@@ -40,5 +40,12 @@ class NullMemo:
     def commit_generation(self, job: str, generation: int, record: bytes, live: bytes | Iterable[bytes]) -> bool:
         return False
 
+    @property
+    def delivered(self) -> None:
+        return None
+
+    def losses(self) -> list[str]:
+        return []
+
     def close(self) -> None:
         self._folder.cleanup()

@@ -14,8 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 import xxhash
 
-from contraction.encoding import encode
-from contraction.keys import normal
+from contraction.normal import name_of
 from contraction.part import Part, differing_pairs, read_block, read_overlay
 from contraction.parts import BlockLost
 from contraction.run import EMPTY, Run
@@ -216,10 +215,10 @@ def _by_giver(run: Run) -> tuple[list[Pair], list[Pair]]:
     own: list[Pair] = []
     others: list[Pair] = []
     for key, pairs in run.groups():
-        name = encode(normal(key))
+        name = name_of(key)
         for pair in pairs:
             if pair[0] is not COUNTED:
-                (own if pair[0] is key or encode(normal(pair[0])) == name else others).append(pair)
+                (own if pair[0] is key or name_of(pair[0]) == name else others).append(pair)
     return own, others
 
 
@@ -239,8 +238,8 @@ def ordered(pairs: list[Pair]) -> list[Pair]:
     """Pairs by key; by the keys' bytes where they do not compare. Pairs of one key keep their order."""
     try:
         return sorted(pairs, key=lambda pair: pair[0])
-    except TypeError:
-        return sorted(pairs, key=lambda pair: encode(normal(pair[0])))
+    except Exception:  # what comparing raises is up to the keys: a Decimal that is no number, an array
+        return sorted(pairs, key=lambda pair: name_of(pair[0]))
 
 
 def _tail(part: int, number: int, count: int) -> int:

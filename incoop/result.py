@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from contraction.encoding import encode
-from contraction.keys import normal
+from contraction.normal import name_of
 from contraction.parts import BlockLost
 from incoop.failures import ChangesLost
 from incoop.memo import BlobStore
 from incoop.output import Mapped, Output, OutputBlock, Pair, differing, portions, read_blocks, read_part
+from incoop.paths import local_path
 from incoop.report import RunReport
 from incoop.runs import BlobReader
 from incoop.save import save_parts
@@ -90,10 +91,16 @@ class Result:
         return dict(self)
 
     def changes(self) -> Iterator[Change]:
-        """What is not as it was after the previous run of this job. Only blocks that differ are read.
+        """What is not as it was after the job's previous run that gave a result. Only blocks that differ are read.
 
-        Of a key that several reducer calls emit, `old` and `new` are the values that went and came.
+        Of a key that several reducer calls emit, `old` and `new` are the values that went and came. After a first run
+        every key is new. Raises ChangesLost where it is not known what the previous run gave.
         """
+        if self._outcome.changes_lost:
+            raise ChangesLost(self.report.job, self._outcome.changes_lost)
+        return self._changes()
+
+    def _changes(self) -> Iterator[Change]:
         old = self._outcome.old_output if self._outcome.old_output is not None else Mapped()
         gone: list[Pair] = []
         come: list[Pair] = []
@@ -109,7 +116,8 @@ class Result:
 
     def save(self, folder: str | Path) -> list[Path]:
         """Write part files and `_SUCCESS`; those whose content did not change are left alone. Returns the rewritten."""
-        return self._read(lambda: save_parts(self.output, Path(folder), self._worker, self._spark, self._reader))
+        path = Path(local_path(folder))
+        return self._read(lambda: save_parts(self.output, path, self._worker, self._spark, self._reader))
 
     def rdd(self) -> RDD[Pair]:
         """The pairs as an RDD; Python workers read the blocks themselves."""
@@ -137,7 +145,8 @@ class Result:
         """Compute again what a lost pack held."""
         recovered = self._recover(lost, self._outcome.id)
         # The last run is now the one that was recovered; changes are still those since the one before.
-        self._outcome = replace(recovered, old_output=self._outcome.old_output)
+        before = self._outcome
+        self._outcome = replace(recovered, old_output=before.old_output, changes_lost=before.changes_lost)
 
     def _pairs(self, part: int) -> list[Pair]:
         return read_part(self.output, part, self._reader)
@@ -159,7 +168,7 @@ class Result:
 def _by_key(pairs: list[Pair]) -> dict[bytes, tuple[Any, list[Any]]]:
     found: dict[bytes, tuple[Any, list[Any]]] = {}
     for key, value in pairs:
-        found.setdefault(encode(normal(key)), (key, []))[1].append(value)
+        found.setdefault(name_of(key), (key, []))[1].append(value)
     return found
 
 
@@ -173,10 +182,10 @@ def _changes(old: list[Pair], new: list[Pair]) -> Iterator[Change]:
 
 def _without(pairs: list[Pair], others: list[Pair]) -> list[Pair]:
     """The pairs that are not among the others, counted."""
-    spare = Counter((encode(normal(key)), encode(value)) for key, value in others)
+    spare = Counter((name_of(key), encode(value)) for key, value in others)
     left: list[Pair] = []
     for key, value in pairs:
-        name = encode(normal(key)), encode(value)
+        name = name_of(key), encode(value)
         if spare[name] > 0:
             spare[name] -= 1
         else:

@@ -16,6 +16,7 @@ import numpy as np
 from contraction.part import Part
 from contraction.parts import OWN_PACK, SHARD_ROW, BlockLost, PackBuilder, Rows
 from contraction.run import Run, join
+from incoop.code import unwatched
 from incoop.memo import BlobStore, MemoEntry, PackUnreadable, verify_block
 from incoop.memo.entry import split_ids
 
@@ -77,7 +78,8 @@ class BlobReader:
 
     def read(self, pack: bytes, offset: int, length: int) -> bytes:
         try:
-            return self.blobs.read(pack, offset, length)
+            with unwatched():
+                return self.blobs.read(pack, offset, length)
         except PackUnreadable as error:
             raise BlockLost(pack, error.reason) from error
 

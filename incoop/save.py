@@ -10,10 +10,12 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable
+from dataclasses import astuple
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from inchdfs.stamps import Stamp
 from incoop.errors import IncoopError
 from incoop.memo import WorkerConfig
 from incoop.output import Output, OutputBlock, Pair, read_blocks
@@ -117,7 +119,6 @@ def _write_notes(folder: Path, notes: dict[str, list[Any]]) -> None:
 
 def _stamp(path: Path) -> list[int]:
     try:
-        found = path.stat()
+        return list(astuple(Stamp.of(path)))
     except OSError:
         return []
-    return [found.st_size, found.st_mtime_ns]

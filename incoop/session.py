@@ -9,14 +9,17 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 import inchdfs
+from incoop.code import importing
 from incoop.errors import BadCall
 from incoop.explain import Explanation, OnlyExplained
 from incoop.job import Job
 from incoop.memo import MemoStore
 from incoop.null_memo import NullMemo
+from incoop.paths import local_path
 from incoop.pipeline import JobRun, RunOptions
 from incoop.result import Result
 from incoop.spark import Spark
+from incoop.verifying import OnlyVerified, Origin
 
 if TYPE_CHECKING:
     from pyspark import RDD
@@ -45,6 +48,11 @@ def connect(
     sizes of chunks, which otherwise follow from the input's size. Other options go to the memo store (`secret`,
     `blobs`, `compression`, `cache` ...).
     """
+    if importing():
+        raise BadCall(
+            "connect was called while a worker imports the module of a job's functions. What is for the program "
+            "itself, and not for its functions, belongs under `if __name__ == '__main__':`."
+        )
     return Session(store, spark, memo, master, chunks, options)
 
 
@@ -68,7 +76,7 @@ class Session:
     ) -> None:
         if spark is not None and master is not None:
             raise BadCall("give either spark, a session that exists, or master, an address to start one at.")
-        folder = Path(store).absolute()  # the program may go elsewhere
+        folder = Path(local_path(store)).absolute()  # the program may go elsewhere
         self.datasets = inchdfs.DatasetStore(folder)
         self._chunks = chunks
         self._spark = Spark(spark, master)
@@ -84,33 +92,53 @@ class Session:
         paranoid: bool = False,
         strict: float | bool | None = None,
         verify: float = 0.0,
+        origin: Origin | None = None,
     ) -> Result:
         """Run a job on a path, a glob, a folder, a list of those, `inchdfs:/NAME[@VERSION]`, or another result.
 
         A job with a dict of mappers takes a dict of inputs. What did not change since any earlier run is not computed
         again. `paranoid` verifies by content that files whose size and times did not move did not change either.
-        `strict` refuses to run when less than that share of the input can be reused (True: 90 %). `verify` maps a
-        random share of the reused chunks again and raises NotDeterministic when one comes out differently.
+        `strict` refuses to run when less than that share of the input can be reused (True: 90 %), or when the functions
+        do what cannot be followed. `verify` computes a random share of the result again, from scratch, in a process of
+        its own, and raises NotDeterministic when it comes out differently. `origin` says how to ask for this run again.
         """
         if not isinstance(job, Job):
             raise BadCall(f"run takes a Job, not {job!r:.80}: incoop.Job('name', mapper=…, reducer=…).")
         if (strict is not None and not 0 <= float(strict) <= 1) or not 0 <= verify <= 1:
             raise BadCall("strict and verify are shares, between 0 and 1.")
         share = None if strict is None or strict is False else _STRICT if strict is True else float(strict)
-        options = RunOptions(self._chunks, paranoid, strict=share, verify=verify)
+        return self.execute(job, inputs, self.options(paranoid=paranoid, strict=share, verify=verify, origin=origin))
+
+    def execute(self, job: Job, inputs: Any, options: RunOptions) -> Result:
+        """Run a job for another way in, with options of its own."""
         memo = self._memo if job.memoize else self._unmemoized()
         run = JobRun(job, inputs, self.datasets, memo, self._spark, options)
-
         return Result(run.execute(), memo.blobs, memo.worker_config(), self._spark, run.recover)
+
+    def options(self, **given: Any) -> RunOptions:
+        """Options of a run in this session."""
+        return RunOptions(self._chunks, **given)
 
     def explain(self, job: Job, inputs: Any, *, paranoid: bool = False) -> Explanation:
         """Say what `run` would reuse and what it would run, and why, without running it."""
-        options = RunOptions(self._chunks, paranoid, explain=True)
+        options = self.options(paranoid=paranoid, explain=True)
         try:
             JobRun(job, inputs, self.datasets, self._memo, self._spark, options).execute()
         except OnlyExplained as explained:
             return explained.explanation
         raise AssertionError("a run that is only explained does not return")
+
+    def verify(self, job: Job, inputs: Any, share: float) -> tuple[int, int]:
+        """Compute a share of what the last run left again, from scratch, in a process of its own; run nothing else.
+
+        Gives how many chunks and shards that were. Raises NotDeterministic when one comes out differently.
+        """
+        options = self.options(verify=share, only_verify=True)
+        try:
+            JobRun(job, inputs, self.datasets, self._memo, self._spark, options).execute()
+        except OnlyVerified as verified:
+            return verified.counts
+        raise AssertionError("a run that is only verified does not return")
 
     def textFile(self, name: str, minPartitions: int | None = None, use_unicode: bool = True) -> MemoRDD:  # noqa: N802, N803
         """Lines of files, as `SparkContext.textFile`; all that is made of them is memoized."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from inchdfs.parallel import Segment, SegmentCuts, SegmentRunner
 from inchdfs.spark_segments import spark_segments
+from incoop.code import Workplaces, workplaces_of
 from incoop.progress import task_progress
 from incoop.worker_process import settle
 
@@ -114,12 +115,20 @@ class Spark:
         items: Sequence[Item],
         on_answer: Callable[[Answer], None] | None = None,
         placed: Placed | None = None,
+        place: Mapping[str, str] | None = None,
     ) -> list[Answer]:
-        """Run one Spark task an item; `on_answer` sees each answer when its task is done."""
+        """Run one Spark task an item; `on_answer` sees each answer when its task is done.
+
+        `place` are variables of the Python workers that are to run them (`incoop.code.workplaces`).
+        """
         context = self.session.sparkContext
 
         def call() -> list[Answer]:
-            with _described(context, description), task_progress(context, description, len(items)):
+            with (
+                _described(context, description),
+                task_progress(context, description, len(items)),
+                _in_workers_with(context, place or {}),
+            ):
                 task: Callable[[Item], Answer] = partial(_settled, function)
                 if on_answer is not None:
                     task = _reporting(context, task, on_answer)
@@ -128,6 +137,11 @@ class Spark:
                 return context.parallelize(items, len(items)).map(task).collect()
 
         return self._apart(call)
+
+    @property
+    def workplaces(self) -> Workplaces:
+        """Which Python workers hold which versions of the user's modules."""
+        return workplaces_of(self.session.sparkContext)
 
     def segments(self) -> SegmentRunner | None:
         """What searches large files for chunks as Spark tasks; None while Spark is not up, which is not waited for."""
@@ -188,6 +202,21 @@ def _reporting(
         return answer
 
     return task
+
+
+@contextmanager
+def _in_workers_with(context: Any, variables: Mapping[str, str]) -> Iterator[None]:
+    """Jobs inside run in Python workers that were started with these variables."""
+    before = {name: context.environment.get(name) for name in variables}
+    context.environment.update(variables)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                context.environment.pop(name, None)
+            else:
+                context.environment[name] = value
 
 
 @contextmanager

@@ -26,21 +26,18 @@ def load_job(named: str) -> Job:
     path, name = _split(named)
     if not path.is_file():
         raise BadCall(f"{path} is not a file. Name a Python file that defines a Job, as in job.py or job.py:NAME.")
-    module_name = path.stem
+    module_name = _module_name(path)
     spec = importlib.util.spec_from_file_location(module_name, path)
     if spec is None or spec.loader is None:
         raise BadCall(f"{path} is not a Python file.")
     module = importlib.util.module_from_spec(spec)
-    # Its neighbours can be imported, here and, since Spark ships functions of this module by value, on executors.
+    # Its neighbours can be imported, here and, since they travel with it, in workers.
     sys.path.insert(0, str(path.parent.absolute()))
     sys.modules[module_name] = module
     try:
         spec.loader.exec_module(module)
     except Exception as error:
         raise JobFileFailed(str(path), f"{type(error).__name__}: {error}") from error
-    from pyspark import cloudpickle
-
-    cloudpickle.register_pickle_by_value(module)  # type: ignore[no-untyped-call]
     jobs = {key: value for key, value in vars(module).items() if isinstance(value, Job)}
     if name:
         if name not in jobs:
@@ -50,6 +47,13 @@ def load_job(named: str) -> Job:
         what = "no Job" if not jobs else f"several: {', '.join(jobs)}; name one, as in {path}:{next(iter(jobs))}"
         raise BadCall(f"{path} defines {what}.")
     return next(iter(jobs.values()))
+
+
+def _module_name(path: Path) -> str:
+    """The name that the file's neighbours import it by, unless Python or a loaded package has that name."""
+    loaded = sys.modules.get(path.stem)
+    taken = loaded is not None and Path(getattr(loaded, "__file__", None) or "/").resolve() != path.resolve()
+    return f"{path.stem}_job" if taken or path.stem in sys.stdlib_module_names else path.stem
 
 
 def _split(named: str) -> tuple[Path, str]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from incoop.errors import BadCall
+from incoop.paths import local_path
 
 if TYPE_CHECKING:
     import inchdfs
@@ -38,11 +39,36 @@ class Size(click.ParamType[int]):
             self.fail(f"{value!r} is not a size; write 65536, 64K or 1.5M", param, ctx)
 
 
+class Share(click.ParamType[float]):
+    """A share of something, as in 5% or 0.05."""
+
+    name = "share"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        text = str(value).strip()
+        try:
+            share = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+        except ValueError:
+            share = -1.0
+        if not 0 <= share <= 1:
+            self.fail(f"{value!r} is not a share; write 5% or 0.05", param, ctx)
+        return share
+
+
+class LocalPath(click.ParamType[Path]):
+    """A path of this machine; a scheme that is not served is refused before anything runs."""
+
+    name = "path"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        return Path(local_path(value))
+
+
 def store_option(command: Command) -> Command:
     """`--store DIR`, also read from INCOOP_STORE."""
     return click.option(
         "--store",
-        type=click.Path(path_type=Path),
+        type=LocalPath(),
         default=DEFAULT_STORE,
         envvar="INCOOP_STORE",
         show_default=True,

@@ -9,19 +9,29 @@ from typing import Any
 import click
 
 from incoop.cli.job_file import load_job
-from incoop.cli.options import chunk_size_options, memo_option, report_option, settings_from, show_report, store_option
+from incoop.cli.options import (
+    LocalPath,
+    Share,
+    chunk_size_options,
+    memo_option,
+    report_option,
+    settings_from,
+    show_report,
+    store_option,
+)
+from incoop.inputs import SCHEME
+from incoop.paths import refuse_unserved
 from incoop.save import line_of
 
 
 @click.command()
 @click.argument("job", metavar="JOB.PY[:NAME]")
 @click.argument("inputs", metavar="INPUT…", nargs=-1, required=True)
-@click.option("--output", type=click.Path(path_type=Path), help="Folder for part files; else pairs are printed.")
+@click.option("--output", type=LocalPath(), help="Folder for part files; else pairs are printed.")
 @click.option("--explain", is_flag=True, help="Say what would be reused and what would run, and why; run nothing.")
 @click.option("--strict", type=click.FloatRange(0, 1), help="Refuse to run when less than this share can be reused.")
-@click.option(
-    "--verify", type=click.FloatRange(0, 1), default=0.0, help="Share of reused chunks to run again and compare."
-)
+@click.option("--verify", type=Share(), default=0.0, help="Compute a share (5%) again from scratch, and compare.")
+@click.option("--only-verify", type=Share(), hidden=True)
 @click.option("--paranoid", is_flag=True, help="Read files even if their size, times and inode did not change.")
 @click.option("--changes", is_flag=True, help="Print what changed since the previous run instead of all pairs.")
 @click.option("--master", metavar="URL", help="Spark master; local[*] unless given.")
@@ -36,6 +46,7 @@ def run(
     explain: bool,
     strict: float | None,
     verify: float,
+    only_verify: float | None,
     paranoid: bool,
     changes: bool,
     master: str | None,
@@ -54,22 +65,37 @@ def run(
       incoop run jobs.py:top access.log --output out
       incoop run wordcount.py corpus/ --explain
     """
+    refuse_unserved(path for path in inputs if not path.startswith(SCHEME))
     loaded = load_job(job)
     from incoop.session import connect
+    from incoop.verifying import Origin
 
+    origin = Origin(job, inputs, str(Path.cwd()))
     with connect(store, memo=memo, master=master, chunks=settings_from(options)) as session:
+        if only_verify is not None:
+            chunks, shards = session.verify(loaded, list(inputs), only_verify)
+            click.echo(f"{chunks:,} chunks and {shards:,} shards came out as they are kept")
+            return
         if explain:
             click.echo(str(session.explain(loaded, list(inputs), paranoid=paranoid)))
             return
-        result = session.run(loaded, list(inputs), paranoid=paranoid, strict=strict, verify=verify)
+        result = session.run(loaded, list(inputs), paranoid=paranoid, strict=strict, verify=verify, origin=origin)
         if output is not None:
             written = result.save(output)
             click.echo(f"{len(written)} part files written to {output}", err=True)
         elif changes:
             for change in result.changes():
-                click.echo(f"{line_of(change.key, change.old)}\t{line_of('', change.new)[1:]}")
+                _print(f"{line_of(change.key, change.old)}\t{line_of('', change.new)[1:]}\n")
         else:
             for key, value in result:
-                sys.stdout.write(line_of(key, value) + "\n")
-            sys.stdout.flush()
+                _print(line_of(key, value) + "\n")
+        sys.stdout.flush()
         show_report(report, result.report.as_dict(), str(result.report))
+
+
+def _print(line: str) -> None:
+    try:
+        sys.stdout.write(line)
+    except UnicodeEncodeError:  # text that no encoding has is printed as part files have it
+        sys.stdout.flush()
+        sys.stdout.buffer.write(line.encode("utf-8", "surrogatepass"))

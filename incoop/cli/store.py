@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from incoop.cli.options import Size, memo_option, report_option, show_report, store_option
+from incoop.cli.options import Share, Size, memo_option, report_option, show_report, store_option
 from incoop.cli.progress import human
 
 if TYPE_CHECKING:
@@ -142,19 +142,27 @@ def stats(store: Path, memo: str | None, report: str) -> None:
 
 @click.command()
 @click.option("--dry-run", is_flag=True, help="Only report; drop nothing.")
+@click.option(
+    "--rerun",
+    type=Share(),
+    metavar="SHARE",
+    help="Also compute this share (5%) of what `incoop run` left again, from scratch, and compare.",
+)
 @store_option
 @memo_option
 @report_option
-def verify(dry_run: bool, store: Path, memo: str | None, report: str) -> None:
+def verify(dry_run: bool, rerun: float | None, store: Path, memo: str | None, report: str) -> None:
     """Re-read every entry, pack and stored chunk; report and drop what is missing or damaged.
 
     A dropped result is computed again by the next run that needs it; a dropped chunk is stored again by the next put
-    of its source. The exit code is 1 when there was damage.
+    of its source. --rerun loads each job that `incoop run` ran last in a process of its own and computes a share of its
+    chunks and keys with nothing memoized. The exit code is 1 when there was damage, or something came out differently.
 
     \b
     Examples:
       incoop verify --dry-run
       incoop verify --store /data/incoop-store
+      incoop verify --rerun 5%
     """
     import inchdfs
     from incoop.memo import MemoStore, StoreMissing
@@ -175,6 +183,11 @@ def verify(dry_run: bool, store: Path, memo: str | None, report: str) -> None:
             stored = inchdfs.verify(datasets, lambda size: progress("bytes of datasets", size), drop=not dry_run)
             click.echo(_verified_datasets_text(stored, dry_run))
             facts |= {"datasets": asdict(stored), "clean": facts["clean"] and not stored.damage}
+    if rerun is not None:
+        from incoop.cli.rerun import rerun_jobs
+
+        facts["rerun"] = rerun_jobs(store, memo, rerun)
+        facts["clean"] = facts["clean"] and not any(each["wrong"] for each in facts["rerun"])
     show_report(report if report == "json" else "none", facts, "")
     if not facts["clean"]:
         raise click.exceptions.Exit(1)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import Any
 
 import click
@@ -79,7 +78,7 @@ def streaming(ctx: click.Context, /, **params: Any) -> None:
 
     store = options.own.get("store") or os.environ.get("INCOOP_STORE") or DEFAULT_STORE
     memo = options.own.get("memo") or os.environ.get("INCOOP_MEMO")
-    with connect(Path(store), memo=memo, master=options.own.get("master"), chunks=_chunks(options)) as session:
+    with connect(store, memo=memo, master=options.own.get("master"), chunks=_chunks(options)) as session:
         try:
             done = run_streaming(session, options)
         finally:

@@ -15,6 +15,7 @@ import click
 from incoop import __version__
 from incoop.cli.options import Command, memo_option, report_option, show_report, store_option
 from incoop.errors import BadCall
+from incoop.paths import local_path
 
 if TYPE_CHECKING:
     from incoop.fronts.rdd_submit import Programs
@@ -84,6 +85,7 @@ def submit(
       incoop submit --master 'local[4]' --conf spark.driver.memory=2g wordcount.py corpus/
       incoop submit --store /data/store --report json --py-files helpers.zip etl.py
     """
+    script = local_path(script)
     if not Path(script).is_file():
         raise BadCall(f"there is no program {script}; give the path of a Python file.")
     if options.get("deploy_mode") not in (None, "client"):

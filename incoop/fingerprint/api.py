@@ -1,24 +1,30 @@
 """The entry points: one hash for a callable, and the named parts it is made of.
 
 Contract: equal fingerprints mean that the code, all it reaches and all it captured are equal in content, on any
-machine, in any process, at any path. Each call looks at the world anew: nothing is remembered between calls.
+machine, in any process, at any path. Each call looks at the world anew: nothing is remembered between calls, unless
+they share `one_look`.
 """
 
 from __future__ import annotations
 
 import sys
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
+from incoop.fingerprint import ambient, effects, patches
 from incoop.fingerprint.expand import expand
 from incoop.fingerprint.files import PathLike, dependency_digests
 from incoop.fingerprint.graph import Node, digests
+from incoop.fingerprint.instructions import all_names
+from incoop.fingerprint.namespaces import IMPORTERS
 from incoop.fingerprint.tokens import combine, digest, reference, str_token
 from incoop.fingerprint.walk import Walk
 
 # Part of every fingerprint. Raise it with any change to what is hashed or how: old memo entries are then not found.
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 
 
 def fingerprint(
@@ -48,7 +54,7 @@ def fingerprint(
     if version is not None:
         body = combine(b"version", 0, [str_token(version), str_token(_place(obj))])
     else:
-        root = _walk(obj, role).root
+        root = walked(obj, role).root
         body = digests([root])[root]
     files = [reference(content) for _, content in dependency_digests(depends_on)]
     return combine(b"fingerprint", 0, [b"%d;" % FORMAT_VERSION, str_token(_python()), reference(body), *files])
@@ -77,20 +83,21 @@ def parts(
     if version is not None:
         result["version"] = digest(version.encode() + str_token(_place(obj)))
         return dict(sorted(result.items()))
-    walked = _walk(obj, role)
-    names = _unique_names(walked.labelled)
-    own = digests([walked.root, *names], cut=lambda node: str_token(names[node]) if node in names else None)
+    walk = walked(obj, role)
+    names = _unique_names(walk.labelled)
+    own = digests([walk.root, *names], cut=lambda node: str_token(names[node]) if node in names else None)
     result.update((name, own[node]) for node, name in names.items())
-    if walked.root.tokens and not (isinstance(walked.root.tokens[0], Node) and walked.root.tokens[0].label):
-        result[f"callable {_place(obj)}"] = own[walked.root]
+    if walk.root.tokens and not (isinstance(walk.root.tokens[0], Node) and walk.root.tokens[0].label):
+        result[f"callable {_place(obj)}"] = own[walk.root]
     return dict(sorted(result.items()))
 
 
 def classes_digest(*objects: Any) -> bytes:
-    """Return one hash of all classes of the user's that these callables reach.
+    """Return one hash of all classes of the user's that these callables reach, and of what counts around them.
 
-    A reducer can be handed objects that a mapper made, and call methods of classes that its own code never names. Give
-    this hash of the earlier stages' callables to the later stages' task ids.
+    A reducer can be handed objects that a mapper made, and call methods of classes that its own code never names; with
+    decimals, it depends on the decimal context without naming it. Give this hash of the earlier stages' callables to
+    the later stages' task ids.
 
     Example:
         >>> classes_digest(len) == classes_digest(sorted)
@@ -98,20 +105,58 @@ def classes_digest(*objects: Any) -> bytes:
     """
     found: set[bytes] = set()
     for obj in objects:
-        nodes = _walk(obj, "callable").classes
-        found.update(digests(nodes).values())
+        walk = walked(obj)
+        found.update(digests([*walk.classes, *walk.around]).values())
     return digest(str_token(_python()) + b"".join(sorted(found)))
 
 
-def _walk(obj: Any, role: str) -> Walk:
+def imports_by_name(*objects: Any) -> bool:
+    """Say whether code that these callables reach may take modules by names that it computes.
+
+    Example:
+        >>> job = {"__name__": "job"}
+        >>> exec("def plugin(name): return __import__('plugins.' + name)", job)
+        >>> imports_by_name(job["plugin"]), imports_by_name(len)
+        (True, False)
+    """
+    return any(all_names(reached.code) & IMPORTERS for obj in objects for reached in walked(obj).functions)
+
+
+@contextmanager
+def one_look() -> Iterator[None]:
+    """Inside, each object is walked once, whatever is asked of it: a captured table of a million rows takes long."""
+    token = _looked.set({})
+    try:
+        yield
+    finally:
+        _looked.reset(token)
+
+
+#: Walks of this look by the identity of their objects, which the walks keep alive.
+_looked: ContextVar[dict[int, Walk] | None] = ContextVar("looked", default=None)
+
+
+def walked(obj: Any, role: str = "callable") -> Walk:
     """Walk until the walk is told all that reached code can read (docstrings, annotations, places)."""
+    known = _looked.get()
+    if known is not None and id(obj) in known:
+        return known[id(obj)]
     readable: frozenset[str] = frozenset()
     while True:
-        walk = Walk(expand, readable)
+        walk = Walk(expand, readable, surround=_surround)
         walk.run(obj, (role, getattr(obj, "__qualname__", None) or type(obj).__qualname__))
         if walk.found_readable <= readable:
-            return walk
+            break
         readable = readable | walk.found_readable
+    if known is not None:
+        walk.keep(obj)
+        known[id(obj)] = walk
+    return walk
+
+
+def _surround(walk: Walk) -> bool:
+    # No short cut: each may add what the others have to look at.
+    return any([effects.attach(walk), patches.attach(walk), ambient.attach(walk)])
 
 
 def _unique_names(labelled: list[Node]) -> dict[Node, str]:

@@ -11,6 +11,7 @@ graph's digest (see `incoop.fingerprint.graph`) is free of it.
 
 from __future__ import annotations
 
+import sys
 from bisect import bisect_left
 from collections.abc import Sequence
 from types import CodeType
@@ -18,13 +19,26 @@ from typing import Any
 
 from incoop.fingerprint.graph import Node, digests
 from incoop.fingerprint.instructions import Instruction, all_names, cached_by_identity, instructions
-from incoop.fingerprint.tokens import LEAF, PAIRS, PLAIN, Token, combine, reference, str_token
+from incoop.fingerprint.tokens import ITEMS, LEAF, PLAIN, Token, combine, reference, str_token
 
 # Pure control flow: an edge of the graph, not a node.
 GOTO = frozenset({"JUMP_FORWARD", "JUMP_BACKWARD", "JUMP_BACKWARD_NO_INTERRUPT", "JUMP_ABSOLUTE", "JUMP_NO_INTERRUPT"})
 
 # After these no instruction follows.
 ENDS = frozenset({"RETURN_VALUE", "RETURN_CONST", "RAISE_VARARGS", "RERAISE"})
+
+# The compiler tests for one outcome or the other, as the lines fall; what counts is where each leads. The second says
+# whether the jump is taken when the condition holds.
+BRANCHES = {
+    "POP_JUMP_IF_TRUE": (b"BRANCH_IF_TRUE", True),
+    "POP_JUMP_IF_FALSE": (b"BRANCH_IF_TRUE", False),
+    "POP_JUMP_IF_NONE": (b"BRANCH_IF_NONE", True),
+    "POP_JUMP_IF_NOT_NONE": (b"BRANCH_IF_NONE", False),
+}
+
+# No handler catches anything of these, so it does not matter which holds: Python 3.13 joins the last of a try block
+# with the first after it. Before Python 3.12 a load found out by itself that a variable is not set.
+NEVER_FAIL = frozenset({"LOAD_FAST", "LOAD_FAST_BORROW", "STORE_FAST"} if sys.version_info >= (3, 12) else ())
 
 # A class body stores these; they say where it stands in the file.
 PLACE_STORES = frozenset({"__firstlineno__", "__static_attributes__"})
@@ -92,7 +106,7 @@ def constant_token(value: Any, with_docstrings: bool = False) -> Token:
     if isinstance(value, slice):  # constants from Python 3.14 on
         return reference(combine(b"slice", 0, [constant_token(v) for v in (value.start, value.stop, value.step)]))
     tag, mode = PLAIN[type(value)]
-    assert mode != PAIRS, "a dict is never a constant"
+    assert mode != ITEMS, "a dict is never a constant"
     return reference(combine(tag, mode, [constant_token(item, with_docstrings) for item in value]))
 
 
@@ -118,14 +132,16 @@ def _instruction_graph(code: CodeType, with_docstrings: bool) -> Node:
     for position, (step, node) in enumerate(zip(steps, nodes, strict=True)):
         if step.op in GOTO:
             continue
-        node.tag = step.op.replace("_FORWARD_", "_").replace("_BACKWARD_", "_").encode()
+        op = step.op.replace("_FORWARD_", "_").replace("_BACKWARD_", "_")
+        node.tag, jumps_if = BRANCHES.get(op, (op.encode(), False))
         node.tokens.append(_argument(step, with_docstrings))
-        node.tokens.append(b"-" if step.op in ENDS else edge(position + 1))
+        edges: list[Token | Node] = [b"-" if step.op in ENDS else edge(position + 1)]
         if step.kind == "jump":
             assert isinstance(step.value, int)
-            node.tokens.append(edge(at.position(step.value)))
+            edges.insert(0 if jumps_if else 1, edge(at.position(step.value)))
+        node.tokens += edges
         for start, stop, target, depth, lasti in handlers:
-            if start <= step.offset < stop:
+            if start <= step.offset < stop and step.op not in NEVER_FAIL:
                 node.tokens += [b"h%d,%d;" % (depth, lasti), edge(at.position(target))]
     return edge(0)
 

@@ -18,13 +18,29 @@ class PartChange:
         function `clean` in `textutil` changed
     """
 
-    #: "function", "class", "global", "captured", "module", "package", "file", "version" or "python".
+    #: "function", "class", "global", "captured", "module", "package", "ambient" (state of the process), "effects" (of a
+    #: module's top level), "patched", "file", "version" or "python".
     kind: str
     #: The module it belongs to; empty for packages, files and the version.
     module: str
     name: str
     #: "changed", "added" or "removed".
     change: str
+
+    @classmethod
+    def of(cls, key: str, change: str) -> PartChange:
+        """Read a key of `parts`."""
+        kind, _, rest = key.partition(" ")
+        module, colon, name = rest.partition(":")
+        if kind in ("package", "file", "module", "ambient", "effects", "patched") or not colon:
+            return cls(kind, "", rest, change)
+        return cls(kind, module, name, change)
+
+    @property
+    def key(self) -> str:
+        """The key of `parts` that it is about."""
+        place = f"{self.module}:{self.name}" if self.module else self.name
+        return f"{self.kind} {place}" if place else self.kind
 
     def __str__(self) -> str:
         kind = "captured variable" if self.kind == "captured" else self.kind
@@ -41,15 +57,7 @@ def changed_parts(old: Mapping[str, bytes], new: Mapping[str, bytes]) -> list[Pa
         >>> [str(change) for change in changed_parts(old, {"function textutil:clean": b"2"})]
         ['function `clean` in `textutil` changed', 'global `STOP` in `textutil` removed']
     """
-    changed = [_change(key, "changed") for key in old.keys() & new.keys() if old[key] != new[key]]
-    added = [_change(key, "added") for key in new.keys() - old.keys()]
-    removed = [_change(key, "removed") for key in old.keys() - new.keys()]
+    changed = [PartChange.of(key, "changed") for key in old.keys() & new.keys() if old[key] != new[key]]
+    added = [PartChange.of(key, "added") for key in new.keys() - old.keys()]
+    removed = [PartChange.of(key, "removed") for key in old.keys() - new.keys()]
     return [*sorted(changed), *sorted(added), *sorted(removed)]
-
-
-def _change(key: str, change: str) -> PartChange:
-    kind, _, rest = key.partition(" ")
-    module, colon, name = rest.partition(":")
-    if kind in ("package", "file", "module") or not colon:
-        return PartChange(kind, "", rest, change)
-    return PartChange(kind, module, name, change)

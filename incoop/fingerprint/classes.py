@@ -10,12 +10,15 @@ from __future__ import annotations
 import functools
 from abc import ABCMeta
 from enum import Enum, EnumMeta
+from types import MemberDescriptorType
 from typing import Any
 
 from incoop.fingerprint.functions import compiled_token, is_importable
 from incoop.fingerprint.graph import Node
-from incoop.fingerprint.owners import owner
-from incoop.fingerprint.tokens import UNORDERED, str_token
+from incoop.fingerprint.owners import module_of, owner
+from incoop.fingerprint.registries import class_tokens
+from incoop.fingerprint.tokens import PAIRS, UNORDERED, str_token
+from incoop.fingerprint.values import fill_pairs
 from incoop.fingerprint.walk import ANNOTATIONS, DOCSTRINGS, MODULE_NAMES, QUALIFIED_NAMES, SUBCLASSES, Walk
 
 # Set for classes made by `class` or `type()`, not for those written in C (Py_TPFLAGS_HEAPTYPE).
@@ -63,17 +66,23 @@ PLAIN_METACLASSES = (type, ABCMeta, EnumMeta)
 
 def expand_class(walk: Walk, node: Node, cls: type) -> None:
     """Read a class."""
-    module, name = cls.__module__, cls.__qualname__
+    module, name = module_of(cls), cls.__qualname__
     who = owner(module)
     in_c = not cls.__flags__ & HEAP_TYPE
+    if not module:
+        node.tag, node.tokens = b"by name", [str_token(name)]
+        return
     if who.kind != "user" and (in_c or is_importable(module, name, cls)):
         node.tag = b"by name"
         node.tokens = [walk.foreign_token(module, name)]
         walk.foreign.append((node, cls))
+        if not in_c:
+            walk.unpatched.append(cls)
         return
     node.tag = b"class"
     walk.label(node, f"class {module}:{name}")
     walk.classes.append(node)
+    walk.homes.add(module)
     node.tokens = [str_token(cls.__name__)]
     if in_c:
         node.tokens.append(compiled_token(walk, node, cls, module))
@@ -84,13 +93,14 @@ def expand_class(walk: Walk, node: Node, cls: type) -> None:
     if fields := vars(cls).get("__dataclass_fields__"):
         node.tokens.append(b"fields")  # in order: it is the order of the constructor's parameters
         node.tokens += [walk.token(field, node, ("field", key)) for key, field in fields.items()]
+    node.tokens += class_tokens(walk, node, cls)
     if isinstance(cls, EnumMeta):
         node.tokens.append(b"members")
         members: dict[str, Any] = dict(cls.__members__)
         for key, member in members.items():
             node.tokens += [str_token(key), *_member(walk, node, member)]
     if _annotations_count(walk, cls):
-        annotations = vars(cls).get("__annotations__")
+        annotations = vars(cls).get("__annotations__") or None  # who asks for them leaves an empty dict behind
         node.tokens += [b"annotations", walk.token(annotations, node, ("annotations", None), optional=True)]
     if DOCSTRINGS in walk.readable:
         node.tokens.append(walk.token(vars(cls).get("__doc__"), node, ("docstring", None), optional=True))
@@ -111,10 +121,31 @@ def _attributes(walk: Walk, node: Node, cls: type) -> list[Any]:
     if isinstance(cls, EnumMeta):
         skipped |= ENUM_BOOKKEEPING | set(cls.__members__)
     tokens: list[Any] = []
+    if getattr(cls, "_is_protocol", None) is not None and _is_inherited_init(cls):
+        skipped.add("__init__")
     for name, value in sorted(vars(cls).items()):
-        if name not in skipped:
+        if name not in skipped and not _is_inherited(cls, name, value) and not _is_slot(cls, name, value):
             tokens += [str_token(name), walk.token(value, node, ("attribute", name))]
     return tokens
+
+
+def _is_slot(cls: type, name: str, value: Any) -> bool:
+    """Say whether an attribute is what Python makes of `__slots__`, which counts itself."""
+    slots = vars(cls).get("__slots__", ())
+    return isinstance(value, MemberDescriptorType) and name in ((slots,) if isinstance(slots, str) else tuple(slots))
+
+
+def _is_inherited(cls: type, name: str, value: Any) -> bool:
+    """Say whether a class has an attribute from its bases in any case; a copy that was pickled leaves it out."""
+    return next((vars(base)[name] is value for base in cls.__mro__[1:] if name in vars(base)), False)
+
+
+def _is_inherited_init(cls: type) -> bool:
+    """Say whether a subclass of a Protocol has no `__init__` of its own: the first instance copies one into it."""
+    init = vars(cls).get("__init__")
+    if getattr(init, "__module__", None) == "typing":
+        return True
+    return any(init is vars(base).get("__init__") for base in cls.__mro__[1:])
 
 
 def _member(walk: Walk, node: Node, member: Any) -> list[Any]:
@@ -129,7 +160,7 @@ def _annotations_count(walk: Walk, cls: type) -> bool:
     """Say whether annotations may shape the class: dataclasses, named tuples, models of installed packages."""
     if ANNOTATIONS in walk.readable or "__dataclass_fields__" in vars(cls) or type(cls) not in PLAIN_METACLASSES:
         return True
-    return any(owner(base.__module__).kind != "user" for base in cls.__mro__ if base not in (object, Enum))
+    return any(owner(module_of(base)).kind != "user" for base in cls.__mro__ if base not in (object, Enum))
 
 
 def expand_property(walk: Walk, node: Node, obj: property) -> None:
@@ -165,6 +196,4 @@ def expand_cached_function(walk: Walk, node: Node, obj: Any) -> None:
 def expand_single_dispatch_method(walk: Walk, node: Node, obj: functools.singledispatchmethod[Any]) -> None:
     """Read a method under `functools.singledispatchmethod` by its implementations."""
     node.tag = b"singledispatchmethod"
-    registry = dict(obj.dispatcher.registry)
-    walk.keep(registry)
-    node.tokens = [walk.token(registry, node, None)]
+    fill_pairs(walk, node, obj.dispatcher.registry, "implementation", PAIRS)

@@ -14,7 +14,7 @@ from collections.abc import Callable, KeysView
 from enum import Enum
 from typing import Any
 
-from incoop.fingerprint import classes, functions, namespaces, values
+from incoop.fingerprint import c_objects, classes, frames, functions, namespaces, values
 from incoop.fingerprint.bytecode import code_digest
 from incoop.fingerprint.graph import Node
 from incoop.fingerprint.tokens import reference
@@ -75,6 +75,8 @@ RULES_BY_TYPE: dict[type, Rule] = {
     functools._lru_cache_wrapper: classes.expand_cached_function,
     functools.cached_property: classes.expand_wrapper("func", "attrname"),
     functools.singledispatchmethod: classes.expand_single_dispatch_method,
+    **c_objects.RULES,
+    **{kind: _refuse(reason) for kind, reason in c_objects.REFUSED.items()},
 }
 
 RULES_BY_TEST: tuple[tuple[Callable[[Any], bool], Rule], ...] = (
@@ -82,11 +84,17 @@ RULES_BY_TEST: tuple[tuple[Callable[[Any], bool], Rule], ...] = (
     (lambda obj: isinstance(obj, types.ModuleType), namespaces.expand_module),
     (lambda obj: isinstance(obj, Enum), values.expand_enum_member),
     (lambda obj: isinstance(obj, property), classes.expand_property),
+    (c_objects.is_compiled_function, c_objects.expand_compiled_function),
+    (c_objects.is_hash, c_objects.expand_hash),
     (lambda obj: isinstance(obj, staticmethod | classmethod), classes.expand_wrapper("__func__")),
     (lambda obj: type(obj) is functools.partial, classes.expand_wrapper("func", "args", "keywords", "__dict__")),
     (lambda obj: isinstance(obj, set | frozenset | KeysView), values.expand_set),
     (values.is_numpy_array, values.expand_array),
     (values.is_numpy_scalar, values.expand_numpy_scalar),
+    (lambda obj: frames.is_pandas(obj, "DataFrame"), frames.expand_frame),
+    (lambda obj: frames.is_pandas(obj, "Series"), frames.expand_series),
+    (lambda obj: frames.is_pandas(obj, "Index"), frames.expand_index),
+    (frames.is_arrow, frames.expand_arrow),
     (lambda obj: values.is_spark(obj, "Broadcast"), values.expand_broadcast),
     (lambda obj: values.is_spark(obj, "Accumulator"), values.expand_accumulator),
     (lambda obj: isinstance(obj, functions.PROCESS_TYPES), functions.expand_process_object),

@@ -14,6 +14,7 @@ import xxhash
 
 from incoop.fingerprint.errors import DependencyUnreadable
 from incoop.fingerprint.tokens import digest, str_token
+from incoop.paths import local_path
 
 # Read in pieces that fit the processor's cache; hashing then runs at the speed of reading.
 READ_BYTES = 1 << 20
@@ -27,7 +28,7 @@ PathLike = str | os.PathLike[str]
 def dependency_digests(depends_on: PathLike | Iterable[PathLike]) -> list[tuple[str, bytes]]:
     """Return (path as given, content digest) for each path; a single path may be given without a list."""
     given = [depends_on] if isinstance(depends_on, str | os.PathLike) else list(depends_on)
-    return [(os.fspath(path), folder_digest(Path(path))) for path in given]
+    return [(os.fspath(path), folder_digest(Path(local_path(path)))) for path in given]
 
 
 def folder_digest(path: Path) -> bytes:

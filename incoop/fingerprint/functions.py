@@ -21,7 +21,8 @@ from incoop.fingerprint.graph import Node
 from incoop.fingerprint.instructions import all_names
 from incoop.fingerprint.namespaces import captured_token, outside_tokens
 from incoop.fingerprint.owners import owner
-from incoop.fingerprint.tokens import Token, reference, str_token
+from incoop.fingerprint.registries import codec_tokens
+from incoop.fingerprint.tokens import PAIRS, Token, reference, str_token
 from incoop.fingerprint.values import expand_object, fill_pairs
 from incoop.fingerprint.walk import ANNOTATIONS, DOCSTRINGS, MODULE_NAMES, QUALIFIED_NAMES, SUBCLASSES, Reached, Walk
 
@@ -46,21 +47,23 @@ def expand_function(walk: Walk, node: Node, fn: FunctionType) -> None:
     module = fn.__globals__.get("__name__")
     if _is_single_dispatch(fn, module):
         node.tag = b"singledispatch"
-        fill_pairs(walk, node, fn.registry, "implementation")  # type: ignore[attr-defined]
+        fill_pairs(walk, node, fn.registry, "implementation", PAIRS)  # type: ignore[attr-defined]
         return
     who = owner(module)
     if who.kind != "user" and is_importable(module, fn.__qualname__, fn):
-        _foreign(walk, node, fn, str(module), fn.__qualname__)
+        foreign_by_name(walk, node, fn, str(module), fn.__qualname__)
         return
     node.tag = b"function"
     docstrings = DOCSTRINGS in walk.readable
     node.tokens = [str_token(fn.__name__), reference(code_digest(fn.__code__, docstrings))]
     if who.kind == "user":
+        walk.homes.add(str(module))
         walk.label(node, f"function {fn.__module__ or module or '?'}:{fn.__qualname__}")
         walk.functions.append(Reached(node, fn, fn.__code__))
         names = all_names(fn.__code__)
         walk.found_readable.update(what for what, readers in READERS.items() if names & readers)
         node.tokens += outside_tokens(walk, node, fn)
+        node.tokens += codec_tokens(walk, node, fn.__code__)
     else:
         node.tokens.append(walk.foreign_token(str(module), fn.__qualname__))
         if who.kind == "package":  # its decorator may have read them
@@ -107,7 +110,7 @@ def expand_method(walk: Walk, node: Node, method: MethodType) -> None:
     module, name = getattr(fn, "__module__", None), getattr(fn, "__name__", "")
     if owner(module).kind != "user" and getattr(sys.modules.get(str(module)), name, None) == method:
         # `random.choice` is a method of a hidden generator, whose state is not ours to hash.
-        _foreign(walk, node, method, str(module), name)
+        foreign_by_name(walk, node, method, str(module), name)
         return
     node.tag = b"method"
     node.tokens = [walk.token(fn, node, ("method", name)), walk.token(method.__self__, node, ("bound object", None))]
@@ -119,7 +122,7 @@ def expand_builtin(walk: Walk, node: Node, fn: BuiltinFunctionType) -> None:
     if holder is None or isinstance(holder, ModuleType):
         module = str(getattr(fn, "__module__", None) or getattr(holder, "__name__", ""))
         if owner(module).kind != "user":
-            _foreign(walk, node, fn, module, fn.__qualname__)
+            foreign_by_name(walk, node, fn, module, fn.__qualname__)
             return
         node.tag = b"compiled"
         node.tokens = [str_token(fn.__qualname__), compiled_token(walk, node, fn, module)]
@@ -152,7 +155,7 @@ def expand_process_object(walk: Walk, node: Node, obj: Any) -> None:
     """Read an object of the running process that code may import by name, e.g. `os.environ`, by that name."""
     for name, known in process_objects():
         if obj is known:
-            _foreign(walk, node, obj, *name.rsplit(".", 1))
+            foreign_by_name(walk, node, obj, *name.rsplit(".", 1))
             return
     expand_object(walk, node, obj)  # a file or a copy of the environment
 
@@ -171,7 +174,8 @@ def is_importable(module: Any, qualname: str, obj: Any) -> bool:
     return value is obj
 
 
-def _foreign(walk: Walk, node: Node, obj: Any, module: str, name: str) -> None:
+def foreign_by_name(walk: Walk, node: Node, obj: Any, module: str, name: str) -> None:
+    """Read a thing of the standard library or of an installed package by its name there."""
     node.tag = b"by name"
     node.tokens = [walk.foreign_token(module, name)]
     walk.foreign.append((node, obj))

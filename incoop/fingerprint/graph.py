@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from incoop.fingerprint.tokens import ORDERED, PAIRS, Token, combine, digest, reference
+from incoop.fingerprint.tokens import ORDERED, PAIRS, UNORDERED, Token, combine, digest, reference
 
 # Mutually recursive code settles in fewer than ten rounds, trees with parent pointers in as many as they have levels.
 MAX_ROUNDS = 64
@@ -191,7 +191,7 @@ def _written_out(start: Node, cycle: _Colouring) -> bytes:
             entries = list(zip(frozen[node][::2], frozen[node][1::2], strict=True))
         else:
             entries = [(token,) for token in frozen[node]]
-        if node.mode != ORDERED:
+        if node.mode in (PAIRS, UNORDERED):
             entries.sort(key=lambda entry: b"".join(t if isinstance(t, bytes) else colour[t] for t in entry))
         written.append(b"%d:%s%d:" % (len(node.tag), node.tag, len(entries)))
         for token in (token for entry in entries for token in entry):

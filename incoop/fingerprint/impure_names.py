@@ -64,6 +64,15 @@ IMPURE: dict[str, tuple[str, int]] = {
     **_table(PROCESS, "threading", "get_ident get_native_id"),
 }
 
+#: What is read by calls of these names is followed while functions run (incoop/code/watch.py); others are not heard.
+HEARD = frozenset(
+    {
+        *("open", "FileIO", "read_text", "read_bytes", "getline", "listdir", "scandir", "walk", "iterdir", "rglob"),
+        *("connect", "ZipFile", "load", "loadtxt", "genfromtxt", "fromfile", "memmap", "environ", "environb"),
+        *("getenv", "getenvb", "mkstemp", "mkdtemp", "NamedTemporaryFile", "TemporaryFile", "TemporaryDirectory"),
+    }
+)
+
 #: Modules all of whose functions are impure unless listed; a bare use (`getattr(random, name)`) is reported too.
 IMPURE_MODULES = {"random": RANDOM, "secrets": RANDOM, "numpy.random": RANDOM}
 

@@ -20,7 +20,9 @@ from incoop.fingerprint.expand import expand
 from incoop.fingerprint.functions import process_objects
 from incoop.fingerprint.impure_names import (
     ALIASES,
+    ENVIRONMENT,
     FILE,
+    HEARD,
     IMPURE,
     IMPURE_MODULES,
     PATH_METHODS,
@@ -50,6 +52,11 @@ class ImpureCall:
     kind: str
     #: Where in the function's file; a hint, so left out of equality.
     line: int | None = field(default=None, compare=False)
+
+    @property
+    def followed(self) -> bool:
+        """Whether what is read is found out while the function runs, and counts."""
+        return self.kind in (FILE, ENVIRONMENT) and self.call.rpartition(".")[2] in HEARD
 
     def __str__(self) -> str:
         place = f", line {self.line}" if self.line else ""

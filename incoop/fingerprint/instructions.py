@@ -1,12 +1,14 @@
 """Read bytecode the same way on every Python that incoop supports.
 
 Contract: the instructions of a code object do not depend on whether it has run (inline caches and specialised
-instructions are left out), and `EXTENDED_ARG`, `CACHE` and `NOP` are gone; a jump names the instruction it lands on.
+instructions are left out), and `EXTENDED_ARG`, `CACHE` and `NOP` are gone; a jump names the instruction it lands on. An
+instruction that does the work of two, which the compiler makes of two that stand on one line, is two.
 """
 
 from __future__ import annotations
 
 import dis
+import re
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -24,6 +26,9 @@ ATTRIBUTE_LOADS = frozenset({"LOAD_ATTR", "LOAD_METHOD"})
 _FLAG_BITS = {"LOAD_GLOBAL": 1, "LOAD_SUPER_ATTR": 2}
 if sys.version_info >= (3, 12):
     _FLAG_BITS["LOAD_ATTR"] = 1
+
+# `LOAD_FAST_LOAD_FAST` and its like, from Python 3.13 on: two variables, four bits of the argument each.
+_PAIR = re.compile(r"((?:LOAD|STORE)_FAST(?:_BORROW)?)_((?:LOAD|STORE)_FAST(?:_BORROW)?)")
 
 # Reading one code object takes about a millisecond; a job reaches some hundreds, and is fingerprinted again and again.
 CACHED_CODES = 4096
@@ -87,6 +92,14 @@ def instructions(code: CodeType) -> tuple[Instruction, ...]:
     for item in dis.get_instructions(code):
         line = starts.get(item.offset, line)
         if item.opname in SILENT:
+            continue
+        pair = _PAIR.fullmatch(item.opname)
+        if pair is not None and item.arg is not None:
+            first, second = item.arg >> 4, item.arg & 15
+            names = code.co_varnames + code.co_cellvars + code.co_freevars
+            # An odd offset: no jump lands there, and every handler of the first half holds for the second.
+            result.append(Instruction(pair[1], first, names[first], item.offset, line, "raw"))
+            result.append(Instruction(pair[2], second, names[second], item.offset + 1, line, "raw"))
             continue
         kind = _kind(item.opcode)
         # `dis` of Python 3.11 leaves the constant of KW_NAMES unread.

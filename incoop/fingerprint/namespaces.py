@@ -21,7 +21,7 @@ from incoop.fingerprint.instructions import all_names, nested_codes
 from incoop.fingerprint.owners import owner
 from incoop.fingerprint.references import CAPTURED, GLOBAL, IMPORT, Use, uses
 from incoop.fingerprint.tokens import Token, reference, str_token
-from incoop.fingerprint.walk import DOCSTRINGS, MODULE_NAMES, Walk
+from incoop.fingerprint.walk import DOCSTRINGS, MODULE_NAMES, PLACES, Walk
 
 # These reach every global of the function that calls them.
 NAMESPACE_READERS = (eval, exec, globals)
@@ -30,7 +30,8 @@ NAMESPACE_READERS = (eval, exec, globals)
 IMPORTERS = frozenset({"import_module", "__import__", "modules", "run_module", "run_path", "resolve_name"})
 
 # What the import system writes into a module; it tells of places, not of behaviour.
-MACHINERY = frozenset({"__builtins__", "__loader__", "__spec__", "__file__", "__cached__", "__path__", "__package__"})
+# What warnings were shown is noted there, too.
+MACHINERY = PLACES - {"__name__"} | {"__warningregistry__"}
 
 # A notebook keeps its history among the globals; it grows with every cell that runs.
 NOTEBOOK_HISTORY = frozenset({"In", "Out", "get_ipython", "exit", "quit", "open"})
@@ -49,6 +50,8 @@ def outside_tokens(walk: Walk, node: Node, fn: FunctionType) -> list[Token | Nod
     whole = False
     for scope, root, attributes, level in sorted(wanted):
         tokens.append(str_token(".".join((scope, "." * level, root, *attributes))))
+        if scope == GLOBAL and root in walk.places:
+            continue
         if scope == GLOBAL:
             value = _global_value(fn, root)
             whole = whole or any(value is reader for reader in NAMESPACE_READERS)
@@ -106,7 +109,9 @@ def _global_value(fn: FunctionType, name: str) -> Any:
 
 
 def _builtins(fn: FunctionType) -> dict[str, Any]:
-    return fn.__builtins__
+    known: Any = fn  # mypy's stubs have the attribute in some versions only
+    found: dict[str, Any] = known.__builtins__
+    return found
 
 
 def _global_token(walk: Walk, node: Node, fn: FunctionType, name: str, attributes: tuple[str, ...]) -> Token | Node:
@@ -132,9 +137,10 @@ def _member(
 
 def _follow(walk: Walk, parent: Node, module: ModuleType, attributes: tuple[str, ...]) -> Token | Node:
     """Return the token of what a chain of attributes finds, starting at a module."""
-    for name in attributes:
+    for position, name in enumerate(attributes):
         if owner(module.__name__).kind != "user":
-            break
+            return _foreign_chain(walk, module, attributes[position:])
+        walk.homes.add(module.__name__)
         namespace = vars(module)
         value = namespace[name] if name in namespace else sys.modules.get(f"{module.__name__}.{name}", MISSING)
         if value is MISSING:  # perhaps the module's own __getattr__ knows
@@ -145,6 +151,19 @@ def _follow(walk: Walk, parent: Node, module: ModuleType, attributes: tuple[str,
     if owner(module.__name__).kind != "user":
         return walk.foreign_token(module.__name__, "")
     return walk.token(module, parent, ("module", module.__name__))
+
+
+def _foreign_chain(walk: Walk, module: ModuleType, attributes: tuple[str, ...]) -> Token | Node:
+    """Return the token of a chain through a foreign module, and note what may have been replaced there."""
+    token = walk.foreign_token(module.__name__, "")
+    value: Any = module
+    for name in attributes:
+        value = vars(value).get(name) if isinstance(value, ModuleType) else None
+        if isinstance(value, ModuleType):
+            walk.foreign_token(value.__name__, "")
+        elif isinstance(value, type):
+            walk.unpatched.append(value)
+    return token
 
 
 def _import_token(walk: Walk, node: Node, fn: FunctionType, use: Use) -> Token | Node:
@@ -159,6 +178,7 @@ def _import_token(walk: Walk, node: Node, fn: FunctionType, use: Use) -> Token |
     module = _imported(name)
     if module is None:
         return MISSING
+    walk.homes.add(name)
     if use.scope != IMPORT:
         return b"present"
     if use.attributes and use.attributes[0] not in vars(module) and hasattr(module, "__path__"):
@@ -207,6 +227,7 @@ def namespace_node(walk: Walk, parent: Node, namespace: Mapping[str, Any]) -> No
     node, new = walk.named_node(("namespace", id(namespace)), parent, ("module", home))
     if new:
         node.tag = b"namespace"
+        walk.homes.add(str(home))
         walk.label(node, f"module {home}")
         for name in sorted(namespace, key=str):
             if _counts(walk, namespace, name):

@@ -2,8 +2,9 @@
 
 Contract: the answer depends on where the module was loaded from, not on what the file is called, so a user's own
 `statistics.py` is the user's. What the user owns is fingerprinted by content; the standard library by Python's minor
-version; an installed package by name and version. When in doubt the answer is "the user": that costs time, while the
-other mistake would reuse a stale result. Editable installs lie outside site-packages, so they are the user's.
+version; an installed package by name, version and what its installer recorded (`incoop.fingerprint.packages`). When in
+doubt the answer is "the user": that costs time, while the other mistake would reuse a stale result. Editable installs
+lie outside site-packages, so they are the user's.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from pathlib import Path
 from types import ModuleType
 
 from incoop.fingerprint.files import folder_digest
+from incoop.fingerprint.packages import installed
 
 # Folders that hold installed packages on every platform (Debian says dist-packages).
 INSTALL_FOLDERS = frozenset({"site-packages", "dist-packages"})
@@ -39,16 +41,28 @@ class Owner:
     kind: str
     #: The installed package, e.g. "numpy"; empty for the others.
     name: str = ""
-    #: Its version; for an installed package without metadata, a hash of its files.
     version: str = ""
+    #: A digest of what its installer recorded; of its files, if nothing is recorded. Empty for Spark and incoop.
+    content: str = ""
 
 
 PYTHON = Owner("python")
 USER = Owner("user")
 
 
+#: By top-level name and file: the package as it was loaded then, and the owner. See `owner`.
+_KNOWN: dict[tuple[str, str | None], tuple[object, Owner]] = {}
+
+#: The same by top-level name and folder, so that all modules of a package have one owner.
+_PACKAGES: dict[tuple[str, Path], tuple[object, Owner | None]] = {}
+
+
 def owner(module_name: str | None) -> Owner:
     """Return who owns the module of that name.
+
+    What is loaded is what counts: a package that is loaded is looked at once, and again when it was loaded again. If
+    another one is installed in its place meanwhile, this process still runs the old one, and says so; a process that
+    starts later says otherwise.
 
     Example:
         >>> owner("json.decoder").kind, owner("numpy.linalg").name, owner("__main__").kind, owner(None).kind
@@ -59,7 +73,17 @@ def owner(module_name: str | None) -> Owner:
     module = sys.modules.get(module_name)
     location = _location(module_name, module)
     top = module_name.partition(".")[0]
-    return _owner_of(top, location)
+    loaded = _loaded(top)
+    known = _KNOWN.get((top, location))
+    if known is None or known[0] is not loaded or (loaded is None and known[1].kind == "package"):
+        known = _KNOWN[top, location] = loaded, _owner_of(top, location)
+    return known[1]
+
+
+def module_of(cls: type) -> str:
+    """Return the module that a class names; empty for the few classes written in C that have something else there."""
+    module: object = cls.__module__
+    return module if isinstance(module, str) else ""
 
 
 def _location(name: str, module: ModuleType | None) -> str | None:
@@ -84,7 +108,6 @@ def _location(name: str, module: ModuleType | None) -> str | None:
     return spec.origin
 
 
-@lru_cache(maxsize=4096)
 def _owner_of(top: str, location: str | None) -> Owner:
     if location in (None, "built-in", "frozen"):
         return PYTHON if top in sys.stdlib_module_names else USER
@@ -96,41 +119,38 @@ def _owner_of(top: str, location: str | None) -> Owner:
         return Owner("package", top, _version_of(top) or str(getattr(sys.modules.get(top), "__version__", "")))
     folder = next((parent for parent in path.parents if parent.name in INSTALL_FOLDERS), None)
     if folder is not None:
-        return _package(top, folder)
+        return _package(top, folder) or _without_metadata(top, folder)
     if any(path.is_relative_to(root) for root in _stdlib_folders()):
         return PYTHON
     # `pip install --target`: a package and its record side by side, outside site-packages.
     home = path.parent if path.stem == top else next((p.parent for p in path.parents if p.name == top), None)
-    if home is not None and any(_is_installed_in(name, home) for name in _distributions().get(top, ())):
-        return _package(top, home)
-    return USER
+    found = _package(top, home, only_recorded=True) if home is not None else None
+    return found or USER
 
 
-def _package(top: str, folder: Path) -> Owner:
-    names = sorted(set(_distributions().get(top, ())))
-    versions = [version for name in names if (version := _version_of(name))]
-    if versions:
-        return Owner("package", "+".join(names), "+".join(versions))
-    # Copied into site-packages by hand: nothing records its version, so its files speak.
+def _package(top: str, folder: Path, only_recorded: bool = False) -> Owner | None:
+    """Return the installed package that `folder` has under this name, as it was when it was loaded."""
+    loaded = _loaded(top)
+    known = _PACKAGES.get((top, folder))
+    if known is None or known[0] is not loaded or loaded is None:
+        found = installed(top, folder, only_recorded)
+        package = None if found is None else Owner("package", found.name or top, found.version, found.content)
+        known = _PACKAGES[top, folder] = loaded, package
+    return known[1]
+
+
+def _without_metadata(top: str, folder: Path) -> Owner:
+    """Return the owner of what was copied into site-packages by hand: nothing is recorded, so its files speak."""
     target = folder / top
     for candidate in (target, target.with_suffix(".py")):
         if candidate.exists():
-            return Owner("package", top, "files " + folder_digest(candidate).hex())
+            return Owner("package", top, "", "files " + folder_digest(candidate).hex())
     return USER
 
 
-def _is_installed_in(name: str, folder: Path) -> bool:
-    try:
-        found = importlib.metadata.distribution(name)
-    except importlib.metadata.PackageNotFoundError:
-        return False
-    # A checkout has egg-info beside its code; only an installer writes RECORD.
-    return found.read_text("RECORD") is not None and Path(str(found.locate_file(""))) == folder
-
-
-@lru_cache(maxsize=1)
-def _distributions() -> dict[str, list[str]]:
-    return {top: list(names) for top, names in importlib.metadata.packages_distributions().items()}
+def _loaded(top: str) -> object:
+    """Return what tells one loading of a module from the next; None while it is not loaded."""
+    return getattr(sys.modules.get(top), "__spec__", None)
 
 
 @lru_cache(maxsize=1)

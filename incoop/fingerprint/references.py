@@ -85,8 +85,6 @@ def _read(
     step = steps[position]
     if step.op == "IMPORT_NAME":
         return _read_import(code, steps, position, stores, known, found)
-    if isinstance(step.value, tuple) and "LOAD_FAST" in step.op:  # a superinstruction loads two variables
-        found.extend(known[name] for name in step.value if name in known)
     use = _root(code, step, known)
     if use is None:
         return position + 1
@@ -162,10 +160,6 @@ def _remember(
 
 def _store_counts(code: CodeType, steps: Sequence[Instruction]) -> Counter[str]:
     counts = Counter(str(step.value) for step in steps if step.op in VARIABLE_STORES or step.op.startswith("DELETE_"))
-    # A superinstruction stores without naming one variable: count all, so that nothing is looked through by mistake.
-    for step in steps:
-        if step.op.startswith("STORE_FAST_"):
-            counts.update(code.co_varnames * 2)
     for inner in nested_codes(code):
         counts.update(
             {

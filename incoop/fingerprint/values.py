@@ -1,8 +1,9 @@
 """Read captured data: containers, numbers of numpy, patterns, dates, enum members, broadcasts, objects of any class.
 
-Contract: equal content gives equal nodes, whatever the order of dicts and sets, the memory layout of arrays, or the
-sharing of references. An object of a class that has no rule here is read through `__reduce_ex__`, the protocol by
-which it would travel to an executor; its pickle bytes are never used, since pickle's memo makes equal values differ.
+Contract: equal content gives equal nodes, whatever the order of sets, the memory layout of arrays, or the sharing of
+references. The order of dicts, of attributes and of keywords is content: code that iterates over them sees it. An
+object of a class that has no rule here is read through `__reduce_ex__`, the protocol by which it would travel to an
+executor; its pickle bytes are never used, since pickle's memo makes equal values differ.
 """
 
 from __future__ import annotations
@@ -11,12 +12,14 @@ import copyreg
 import sys
 from collections import OrderedDict
 from enum import Enum
+from functools import cached_property
 from typing import Any
 
 import xxhash
 
 from incoop.fingerprint.graph import Node
-from incoop.fingerprint.tokens import PAIRS, PLAIN, UNORDERED, bytes_token, combine, reference, str_token
+from incoop.fingerprint.owners import module_of
+from incoop.fingerprint.tokens import ITEMS, PLAIN, UNORDERED, bytes_token, combine, reference, str_token
 from incoop.fingerprint.walk import Walk
 
 # The newest protocol whose reduction has no out-of-band buffers: all content is in the result.
@@ -32,15 +35,15 @@ def expand_container(walk: Walk, node: Node, obj: Any) -> None:
     """Read a list, tuple, dict, set or frozenset that holds more than plain values."""
     tag, mode = PLAIN[type(obj)]
     node.tag, node.mode = tag, mode
-    if mode == PAIRS:
+    if mode == ITEMS:
         fill_pairs(walk, node, obj, "item")
     else:
         node.tokens = [walk.token(item, node, ("item", index)) for index, item in enumerate(obj)]
 
 
-def fill_pairs(walk: Walk, node: Node, mapping: Any, edge: str) -> None:
-    """Read a mapping into a node in which the order of the pairs does not count."""
-    node.mode = PAIRS
+def fill_pairs(walk: Walk, node: Node, mapping: Any, edge: str, mode: int = ITEMS) -> None:
+    """Read a mapping into a node; with the mode `PAIRS` the order of the pairs does not count."""
+    node.mode = mode
     for key, value in mapping.items():
         node.tokens.append(walk.token(key, node, ("key", repr(key) if isinstance(key, str | int) else type(key))))
         node.tokens.append(walk.token(value, node, (edge, key if isinstance(key, str | int) else type(key).__name__)))
@@ -154,7 +157,7 @@ def expand_object(walk: Walk, node: Node, obj: Any) -> None:
     """Read an object by its class and what `__reduce_ex__` says it is made of."""
     kind = type(obj)
     for base in kind.__mro__:
-        if base.__name__ in SPARK_HANDLES and base.__module__.partition(".")[0] == "pyspark":
+        if base.__name__ in SPARK_HANDLES and module_of(base).partition(".")[0] == "pyspark":
             raise walk.fail(node, obj, "a handle on Spark, which exists on the driver only")
     try:
         reducer = copyreg.dispatch_table.get(kind)
@@ -172,7 +175,7 @@ def expand_object(walk: Walk, node: Node, obj: Any) -> None:
         node.tokens.append(b"new")  # the way of most objects; a graph of many is smaller by a node for each
     else:
         node.tokens += [walk.token(make, node, None), walk.token(arguments, node, None)]
-    node.tokens.append(_state(walk, node, state))
+    node.tokens.append(_state(walk, node, _without_caches(walk, kind, state)))
     if items is not None:
         items = list(items)
         walk.keep(items)
@@ -181,6 +184,19 @@ def expand_object(walk: Walk, node: Node, obj: Any) -> None:
         pairs = list(pairs) if isinstance(obj, OrderedDict) else dict(pairs)
         walk.keep(pairs)
         node.tokens.append(walk.token(pairs, node, None))
+
+
+def _without_caches(walk: Walk, kind: type, state: Any) -> Any:
+    """Leave out what `functools.cached_property` keeps in an object: it follows from the rest."""
+    if type(state) is not dict:
+        return state
+    names = walk.cached_properties.get(id(kind))
+    if names is None:
+        found = (name for base in kind.__mro__ for name, each in vars(base).items() if type(each) is cached_property)
+        names = walk.cached_properties[id(kind)] = frozenset(found)
+    if not names:
+        return state
+    return {name: value for name, value in state.items() if name not in names} or None  # as of an object without any
 
 
 def _state(walk: Walk, node: Node, state: Any) -> Node | bytes:
@@ -216,4 +232,4 @@ def is_numpy_scalar(obj: Any) -> bool:
 def is_spark(obj: Any, name: str) -> bool:
     """Say whether `obj` is Spark's class of that name (pyspark is not imported for this)."""
     kind = type(obj)
-    return kind.__name__ == name and kind.__module__.partition(".")[0] == "pyspark"
+    return kind.__name__ == name and module_of(kind).partition(".")[0] == "pyspark"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from glob import glob, has_magic  # Path.glob takes no absolute pattern
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
+from urllib.parse import urlsplit
 
 #: Hadoop knows more patterns than Python's glob, and reads these differently.
 _OTHER_PATTERNS = ("{", "}", "\\", "**", "[^", "[!")
@@ -51,11 +51,11 @@ def _files_of(named: str) -> list[str] | None:
 
 
 def _local(named: str) -> str | None:
-    scheme = urlsplit(named).scheme
-    if scheme == "file":
-        parts = urlsplit(named)
-        return unquote(parts.path) if parts.netloc in ("", "localhost") else None
-    if scheme or not named or named != named.strip():
+    if named.startswith("file:"):
+        # Every sign stands for itself, `%20` and `#` too; a host, also localhost, is an error that Spark shows.
+        path = named.removeprefix("file:").removeprefix("//")
+        return path if path.startswith("/") else None
+    if urlsplit(named).scheme or not named or named != named.strip():
         return None
     return os.path.abspath(named)  # noqa: PTH100 - a text with `*` is no Path
 

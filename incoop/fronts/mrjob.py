@@ -23,12 +23,13 @@ from inchdfs.errors import InputNotFound
 from incoop.errors import BadCall
 from incoop.fingerprint.files import folder_digest
 from incoop.fronts.mrjob_code import JobCode
-from incoop.fronts.mrjob_identity import Source, side_files
+from incoop.fronts.mrjob_identity import Source, leads_to, named_files, side_files
 from incoop.fronts.mrjob_lines import cut_groups
 from incoop.fronts.mrjob_load import LoadedJob
 from incoop.fronts.mrjob_place import COUNTER_SEPARATOR
 from incoop.fronts.mrjob_steps import LINES, RESULT, TASK, Output, Step, StepInput, raw_tasks, write_tasks
 from incoop.fronts.mrjob_tasks import task_file
+from incoop.paths import local_path
 from incoop.report import RunReport
 from incoop.session import Session
 
@@ -44,7 +45,7 @@ class IncoopRunner(InlineMRJobRunner):  # type: ignore[misc]
     """mrjob's inline runner, whose steps run on incoop's engine."""
 
     def __init__(self, session: Session, loaded: LoadedJob, job: Any, **options: Any) -> None:
-        super().__init__(**options)
+        super().__init__(**_with_local_paths(options))
         self._session, self._loaded, self._job = session, loaded, job
         self._previous: Output | None = None
         self._engine_steps: list[Step] = []
@@ -65,6 +66,9 @@ class IncoopRunner(InlineMRJobRunner):  # type: ignore[misc]
             raise InputNotFound(path, "no such file or folder")
 
     def _create_dist_cache_dir(self, step_num: int) -> None:
+        for kind in ("file", "archive"):
+            for path in self._working_dir_mgr.name_to_path(kind).values():
+                local_path(path, percent=False)  # of another file system: refused
         try:
             super()._create_dist_cache_dir(step_num)
         except FileNotFoundError as missing:
@@ -90,7 +94,7 @@ class IncoopRunner(InlineMRJobRunner):  # type: ignore[misc]
         self._log_counters(step_num)
         last = step_num == self._num_steps() - 1
         if last or self._step_output_dir:
-            self._write_parts(Path(self._output_dir_for_step(step_num)), output)
+            self._write_parts(Path(local_path(self._output_dir_for_step(step_num), percent=False)), output)
 
     def _all_steps(self) -> list[Step]:
         """The steps; worked out backwards, since one whose output shows its tasks asks for those of the one before."""
@@ -103,12 +107,16 @@ class IncoopRunner(InlineMRJobRunner):  # type: ignore[misc]
 
     def _step(self, step: Any, step_num: int, tasks_show: bool) -> Step:
         cache = Path(self._dist_cache_dir(step_num)).absolute()
+        code = self._code(step_num, cache)
+        variables = {**os.environ, **dict(code.variables)}
+        roles = [role for role in ("mapper", "combiner", "reducer") if role in step]
         return Step(
             name=f"{self._loaded.path.stem} {self._loaded.job.__name__} step {step_num + 1}",
             number=step_num,
             job=self._job,
             description=step,
-            code=self._code(step_num, cache),
+            code=code,
+            content={role: leads_to(step[role], cache, variables) for role in roles},
             source=Source(self._loaded.modules()),
             sort_values=bool(self._sort_values),
             tasks=self._num_reducers(step_num) * 2,
@@ -131,7 +139,10 @@ class IncoopRunner(InlineMRJobRunner):  # type: ignore[misc]
             variables=tuple(sorted((k, v) for k, v in combined.items() if os.environ.get(k) != v)),
             asked=tuple(sorted(asked.items())),
             cache=str(cache),
-            files=side_files(cache, Path(self._script_path or self._loaded.path).name),
+            files=(
+                *side_files(cache, Path(self._script_path or self._loaded.path).name),
+                *named_files(self._loaded.path, cache),
+            ),
             import_from=(str(self._loaded.path.parent.absolute()),),
             pickled=cloudpickle.dumps(self._loaded.job),  # type: ignore[no-untyped-call]
         )
@@ -223,6 +234,17 @@ class IncoopRunner(InlineMRJobRunner):  # type: ignore[misc]
     def _note(self, sentence: str) -> None:
         self.notes.append(sentence)
         log.warning(sentence)
+
+
+def _with_local_paths(options: dict[str, Any]) -> dict[str, Any]:
+    """mrjob's options with the paths of inputs and outputs as this machine knows them; others are refused."""
+    found = dict(options)
+    for name in ("output_dir", "step_output_dir"):
+        if found.get(name):
+            found[name] = local_path(found[name], percent=False)
+    inputs = found.get("input_paths") or ()
+    found["input_paths"] = [path if path == "-" else local_path(path, percent=False) for path in inputs]
+    return found
 
 
 def _as_variables(jobconf: dict[str, Any]) -> dict[str, str]:

@@ -21,6 +21,7 @@ from typing import Any
 from mrjob.step import MRStep
 from mrjob.util import shlex_split
 
+from incoop.code import unwatched
 from incoop.errors import IncoopError
 from incoop.fingerprint.owners import owner
 from incoop.fronts.mrjob_json import is_quick, quick, read_value
@@ -70,7 +71,8 @@ class JobCode:
     pickled: bytes = field(repr=False)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _arrived, (self.pickled, self.arguments, self.variables, self.cache, self.import_from)
+        told = self.arguments, self.variables, self.asked, self.cache, self.files, self.import_from
+        return _arrived, (self.pickled, *told)
 
     def __incoop_identity__(self) -> Any:
         return self.job, self.arguments, self.asked, self.files
@@ -97,7 +99,9 @@ def _arrived(
     pickled: bytes,
     arguments: tuple[str, ...],
     variables: tuple[tuple[str, str], ...],
+    asked: tuple[tuple[str, str], ...],
     cache: str,
+    files: tuple[tuple[str, str], ...],
     import_from: tuple[str, ...],
 ) -> JobCode:
     from pyspark import cloudpickle
@@ -106,7 +110,7 @@ def _arrived(
         if folder not in sys.path:
             sys.path.append(folder)
         _forget_modules(folder)
-    return JobCode(cloudpickle.loads(pickled), arguments, variables, (), cache, (), import_from, pickled)
+    return JobCode(cloudpickle.loads(pickled), arguments, variables, asked, cache, files, import_from, pickled)
 
 
 def _forget_modules(folder: str) -> None:
@@ -127,6 +131,8 @@ class Script:
     role: str
     #: What mrjob says of it: {"type": "script", "pre_filter": ...} or {"type": "command", "command": ...}.
     description: Mapping[str, str]
+    #: Names and digests of what its command or filter leads to.
+    content: tuple[tuple[str, bytes], ...] = ()
 
     def run(self, lines: Iterable[bytes], variables: Mapping[str, str], *more: str) -> list[bytes]:
         """One task: all that a new job object makes of these lines."""
@@ -217,7 +223,8 @@ def _piped(command: list[str], lines: Iterable[bytes]) -> list[bytes]:
     """Lines through a command, as mrjob's local runner does it."""
     shown = " ".join(command)
     try:
-        done = subprocess.run(command, input=joined(lines), capture_output=True, check=False)
+        with unwatched():  # what commands lead to is in the job's identity
+            done = subprocess.run(command, input=joined(lines), capture_output=True, check=False)
     except OSError as error:
         raise CommandFailed(shown, f"cannot be run ({error.strerror})", "") from error
     count_reported(done.stderr)
@@ -228,7 +235,8 @@ def _piped(command: list[str], lines: Iterable[bytes]) -> list[bytes]:
 
 def _filtered(command: str, lines: Iterable[bytes]) -> list[bytes]:
     """Lines through a filter in a shell; like in a pipe, what it says when it ends does not matter."""
-    done = subprocess.run(["/bin/sh", "-c", command], input=joined(lines), capture_output=True, check=False)
+    with unwatched():
+        done = subprocess.run(["/bin/sh", "-c", command], input=joined(lines), capture_output=True, check=False)
     count_reported(done.stderr)
     if done.returncode in _NOT_RUN:
         raise CommandFailed(command, "cannot be run", _last_lines(done.stderr))

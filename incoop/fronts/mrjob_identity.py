@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Iterable
+import sys
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import ModuleType
 
+from mrjob.util import shlex_split
+
 from incoop.fingerprint.files import dependency_digests
+from incoop.fronts.command_files import CommandFiles, content_of, digest_of
 
 _INPUT_FILE = re.compile(r"map[._]input[._]file|MAP_INPUT_FILE")
 _INPUT_RANGE = re.compile(r"map[._]input[._](start|length)")
@@ -26,6 +31,31 @@ def side_files(cache: Path, job_file: str) -> tuple[tuple[str, str], ...]:
 
 def _content(path: Path) -> str:
     return "".join(digest.hex() for _, digest in dependency_digests([path.resolve()]))
+
+
+def named_files(job_file: Path, cache: Path) -> tuple[tuple[str, str], ...]:
+    """Name and content of files that the job's own code names, or may load by a name that it computes.
+
+    Modules that it imports count by what they do, so that they are not here unless their names are computed.
+    """
+    found = CommandFiles(cache, os.environ)
+    found.command([sys.executable, str(job_file.absolute())])
+    own = {job_file.resolve(), Path(sys.executable).resolve()}
+    return tuple(
+        (path.name, digest_of(path).hex())
+        for path in found.files()
+        if path not in own and (found.computes_names or path.suffix != ".py")
+    )
+
+
+def leads_to(described: Mapping[str, str], cache: Path, variables: Mapping[str, str]) -> tuple[tuple[str, bytes], ...]:
+    """Names and digests of all files that a role's command and filter lead to."""
+    words: list[str] = []
+    if "pre_filter" in described:
+        words += ["/bin/sh", "-c", described["pre_filter"]]
+    if described["type"] == "command":
+        words += shlex_split(described["command"])
+    return tuple(content_of(words, cache, variables)) if words else ()
 
 
 class Source:

@@ -19,6 +19,7 @@ from typing import Any
 
 from mrjob.parse import parse_mr_job_stderr
 
+from incoop.code import unwatched
 from incoop.counters import counter
 from incoop.errors import IncoopError
 
@@ -44,9 +45,10 @@ class SideFilesNotReachable(IncoopError):
 def working_folder(cache: Path) -> Iterator[Path]:
     """A folder for one task with links to all side files, beside the folder that holds them."""
     try:
-        folder = Path(tempfile.mkdtemp(prefix="wd-", dir=cache.parent))
-        for path in cache.iterdir():
-            (folder / path.name).symlink_to(path)
+        with unwatched():
+            folder = Path(tempfile.mkdtemp(prefix="wd-", dir=cache.parent))
+            for path in cache.iterdir():
+                (folder / path.name).symlink_to(path)
     except FileNotFoundError:
         raise SideFilesNotReachable(str(cache)) from None
     before = Path.cwd()
@@ -58,20 +60,23 @@ def working_folder(cache: Path) -> Iterator[Path]:
         os.chdir(before)
         if str(folder) in sys.path:
             sys.path.remove(str(folder))
-        shutil.rmtree(folder, ignore_errors=True)
+        with unwatched():
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 @contextmanager
 def environment(variables: Mapping[str, str]) -> Iterator[None]:
     """These environment variables on top of the process's own."""
-    before = dict(os.environ)
-    os.environ.update(variables)
+    with unwatched():
+        before = dict(os.environ)
+        os.environ.update(variables)
     try:
         yield
     finally:
-        for name in os.environ.keys() - before.keys():
-            del os.environ[name]
-        os.environ.update({name: value for name, value in before.items() if os.environ.get(name) != value})
+        with unwatched():
+            for name in os.environ.keys() - before.keys():
+                del os.environ[name]
+            os.environ.update({name: value for name, value in before.items() if os.environ.get(name) != value})
 
 
 @contextmanager

@@ -83,6 +83,8 @@ class Step:
     #: mrjob's description: for each of mapper, combiner and reducer whether it is a script or a command.
     description: Mapping[str, Any]
     code: JobCode
+    #: For each role, names and digests of what its command or filter leads to.
+    content: Mapping[str, tuple[tuple[str, bytes], ...]]
     source: Source
     sort_values: bool
     #: How many reduce tasks mrjob would aim at.
@@ -97,7 +99,9 @@ class Step:
 
     def script(self, role: str) -> Script | None:
         described = self.description.get(role)
-        return Script(self.code, self.number, role, described) if described is not None else None
+        if described is None:
+            return None
+        return Script(self.code, self.number, role, described, self.content.get(role, ()))
 
     def functions(self, role: str) -> tuple[Any, Any, Any]:
         """The function itself, its `_init` and its `_final`; None for what is not there."""

@@ -16,6 +16,7 @@ from typing import Any
 
 import xxhash
 
+from incoop.code import known_by_content
 from incoop.errors import IncoopError
 from incoop.fronts.mrjob_code import Script, is_map
 from incoop.fronts.mrjob_lines import joined, line_of, pair_of, place_of_key, sorted_values, split_lines
@@ -74,6 +75,7 @@ class MapTask:
         if self.reads == RESULT:
             return self._of_result(records)
         lines, variables, more = _unpacked(records) if self.reads == TASK else (records, {}, [])
+        known_by_content(more)  # the task file has a digest of each
         lines = self._mapped(lines, {**self.variables, **variables}, more)
         return [(b"", joined(lines))] if self.last else map(pair_of, lines)
 

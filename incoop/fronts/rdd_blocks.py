@@ -14,6 +14,7 @@ import xxhash
 from contraction.parts import BlockLost
 from inchdfs.packs import Location, read_chunk
 from inchdfs.records import REPLACE_AS_JAVA, RecordFormat
+from incoop.code import unwatched
 from incoop.output import OutputBlock, Pair
 from incoop.runs import BlobReader
 
@@ -44,12 +45,16 @@ def id_of(kind: str, *pieces: bytes) -> bytes:
 
 def records_of_chunk(where: Location, records: RecordFormat, reader: BlobReader) -> list[Any]:
     """The records of a chunk of the user's own file."""
-    return list(records.records(read_chunk(where)))
+    with unwatched():
+        content = read_chunk(where)
+    return list(records.records(content))
 
 
 def file_as_record(uri: str, where: Location | None, use_unicode: bool, reader: BlobReader) -> list[Pair]:
     """A file as `wholeTextFiles` gives it; an empty one is nowhere."""
-    text = read_chunk(where).decode("utf-8", REPLACE_AS_JAVA) if where is not None else ""
+    with unwatched():
+        content = read_chunk(where) if where is not None else b""
+    text = content.decode("utf-8", REPLACE_AS_JAVA)
     return [(None, (uri, text) if use_unicode else (uri.encode(), text.encode()))]
 
 

@@ -7,9 +7,10 @@ edit counts the blocks that it touched; records behind it get other numbers, but
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from pyspark import RDD
@@ -17,7 +18,7 @@ from pyspark import RDD
 from incoop.fronts.rdd_blocks import Blocks, id_of, made_block
 from incoop.fronts.rdd_lineage import Base, Part
 from incoop.fronts.rdd_merging import merger
-from incoop.fronts.rdd_stages import Stage, Work
+from incoop.fronts.rdd_stages import Above, Stage, Work
 from incoop.fronts.rdd_steps import Shape, Sink, Step, read_light
 from incoop.output import OutputBlock, Pair
 from incoop.runs import BlobReader
@@ -27,22 +28,40 @@ if TYPE_CHECKING:
     from incoop.result import Result
 
 
-def indexed(
-    program: RddProgram, parts: Sequence[Part], stored: Callable[[], Stage], plain: Callable[[], RDD[Any]]
-) -> Base:
-    """The records of some parts with their numbers; `stored` keeps the same records, `plain` is Spark's result."""
+def indexed(program: RddProgram, above: Above, stored: Callable[[], Stage]) -> Base:
+    """The records of an RDD with their numbers; `stored` keeps the same records."""
+    parts = above._parts
     if any(part.base.ordered for part in parts):
         added = merger(operator.add)
-        sizes = Stage(program, Work("zipWithIndex.sizes", Sink.SIZED, (), added, added), parts, plain, lambda: 1)
-        return IndexedRanges(
-            sizes, program, Work("zipWithIndex", Sink.NUMBERED), parts, plain, partial(_partitions, parts)
-        )
+        size = Work("zipWithIndex.sizes", Sink.SIZED, (), added, added)
+        number = Work("zipWithIndex", Sink.NUMBERED)
+        sizes = Stage(program, lambda: size, above, _numbered, lambda: 1)
+        return IndexedRanges(sizes, program, lambda: number, above, _numbered, partial(_partitions, parts))
     base = parts[0].base if len(parts) == 1 and not parts[0].steps else stored()
-    return Indexed(program, base, plain)
+    return Indexed(program, base, above)
+
+
+def _numbered(rdd: RDD[Any]) -> RDD[Any]:
+    return rdd.zipWithIndex()
 
 
 def _partitions(parts: Sequence[Part]) -> int:
     return sum(part.base.partitions() for part in parts)
+
+
+def renumbered(counted: RDD[Any], records: RDD[Any]) -> RDD[Any]:
+    """Records with numbers that begin, in each partition, where those of other records would."""
+    firsts = [0, *accumulate(counted.mapPartitions(_length).collect())]
+    return records.mapPartitionsWithIndex(partial(_from, firsts))
+
+
+def _length(records: Iterable[Any]) -> list[int]:
+    return [sum(1 for _ in records)]
+
+
+def _from(firsts: list[int], partition: int, records: Iterable[Any]) -> Iterator[tuple[Any, int]]:
+    for number, record in enumerate(records, firsts[partition]):
+        yield record, number
 
 
 class Indexed(Base):
@@ -50,13 +69,13 @@ class Indexed(Base):
 
     shape = Shape.RECORDS
 
-    def __init__(self, program: RddProgram, base: Base, plain: Callable[[], RDD[Any]]) -> None:
-        self._base, self._make_plain = base, plain
+    def __init__(self, program: RddProgram, base: Base, above: Above) -> None:
+        self._base, self._above = base, above
         self.name = f"{base.name}.zipWithIndex"
         self.raw, self.kept = base.raw, base.kept
         most = merger(max)  # blocks of one id are of one size
         work = Work("zipWithIndex.sizes", Sink.MERGED, (None, max), most, most)
-        self._sizes = Stage(program, work, (Part(_Sizes(base)),), plain, lambda: 1)
+        self._sizes = Stage(program, lambda: work, _SizesOf(base), _numbered, lambda: 1)
         self._blocks: Blocks | None = None
         self._plain: RDD[Any] | None = None
 
@@ -83,14 +102,29 @@ class Indexed(Base):
 
     def plain(self) -> RDD[Any]:
         if self._plain is None:
-            self._plain = self._make_plain()
+            self._plain = _numbered(self._above._plain())
         return self._plain
+
+    def exact(self) -> RDD[Any]:
+        return _numbered(self._above._exact())
 
     def partitions(self) -> int:
         return self._base.partitions()
 
     def empty(self) -> bool:
         return self._base.empty()
+
+
+class _SizesOf:
+    """What the stage that counts works on."""
+
+    def __init__(self, base: Base) -> None:
+        self._parts = (Part(_Sizes(base)),)
+
+    def _plain(self) -> RDD[Any]:
+        raise AssertionError("sizes are the engine's own")
+
+    _exact = _plain
 
 
 class _Sizes(Base):

@@ -1,17 +1,19 @@
 """What a memoized RDD is made of: parts, each some narrow steps on a base that gives records.
 
-Contract: nothing runs until a result is asked for. `Unmemoized` says that the engine does not run something.
+Contract: nothing runs until a result is asked for. `Unmemoized` says that the engine does not run something. What bases
+do is bound: no change that the program makes to a variable later is seen by them.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pyspark import RDD
 
+from incoop.fronts.rdd_binding import Frozen
 from incoop.fronts.rdd_steps import LIGHT, Shape, Step
 from incoop.inputs import BlockSource
 
@@ -37,6 +39,8 @@ class Base(ABC):
     kept = False
     #: The records are those of the user's files: plain Spark reads them as they are, nothing is gained by storing them.
     raw = False
+    #: The records are computed by plain Spark: where they are asked for as they are, it gives them.
+    computed = False
 
     @abstractmethod
     def input(self) -> Any:
@@ -53,7 +57,11 @@ class Base(ABC):
 
     @abstractmethod
     def plain(self) -> RDD[Any]:
-        """The same records, by plain Spark."""
+        """The same records, by plain Spark, from stored ones where there are any."""
+
+    def exact(self) -> RDD[Any]:
+        """The same records, by plain Spark alone, in the partitions that PySpark has."""
+        return self.plain()
 
     @abstractmethod
     def partitions(self) -> int:
@@ -70,6 +78,24 @@ class Part:
 
     base: Base
     steps: tuple[Step, ...] = ()
+    #: Those of the steps that are bound to what they were, each group by the place of its first.
+    bound: tuple[tuple[int, Frozen], ...] = ()
+
+    def after(self, *steps: Step) -> Part:
+        return replace(self, steps=(*self.steps, *steps))
+
+    def binding(self, frozen: Frozen, number: int) -> Part:
+        """The part with its last steps bound."""
+        first = len(self.steps) - number
+        return replace(self, bound=(*self.bound, (first, frozen))).settled()
+
+    def settled(self) -> Part:
+        """The part with its bound steps as they were, whatever became of the classes that they use."""
+        steps = list(self.steps)
+        for first, frozen in self.bound:
+            for at, function in enumerate(frozen.functions, first):
+                steps[at] = Step(steps[at].kind, function)
+        return replace(self, steps=tuple(steps)) if self.bound else self
 
     @property
     def light(self) -> bool:
@@ -78,8 +104,8 @@ class Part:
 
     @property
     def as_it_is(self) -> bool:
-        """Whether the records are those of files, with nothing done to them."""
-        return self.base.raw and not self.steps
+        """Whether the records are those of files, or plain Spark's, with nothing done to them."""
+        return (self.base.raw or self.base.computed) and not self.steps
 
     def name(self) -> str:
         return ".".join([self.base.name, *(step.kind.name for step in self.steps)])

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 import xxhash
 from pyspark import RDD, SparkContext, SparkFiles
 
-from inchdfs.manifest import Stamp
+from inchdfs.digests import FileDigests
 from inchdfs.records import Lines
 from incoop.failures import JobFailed
 from incoop.fronts.rdd import MemoRDD
 from incoop.fronts.rdd_lineage import Part, Quietly, Unmemoized
-from incoop.fronts.rdd_narrow import Placement
+from incoop.fronts.rdd_plain import Placement, pickled_now
 from incoop.fronts.rdd_sources import Files, Imported, WholeFiles
 from incoop.fronts.rdd_steps import Step
 
@@ -50,7 +50,7 @@ class RddProgram:
         self._names: Counter[str] = Counter()
         self._sources = 0
         self._falls_back = False
-        self._added: dict[tuple[str, Stamp], bytes] = {}
+        self._added = FileDigests()
 
     @property
     def context(self) -> SparkContext:
@@ -70,27 +70,30 @@ class RddProgram:
             return _TEXT_FILE(self.context, path, minPartitions, use_unicode)
 
         records = Lines() if use_unicode else Lines(encoding=None)
-        lines = MemoRDD(self, [Part(Files(self, path, records, plain or read, self._next_source()), steps)])
+        lines = MemoRDD(self, [Part(Files(self, path, records, plain or read, self.next_source()), steps)])
         return lines if steps else lines.setName(path)
 
     def whole_text_files(self, path: str, minPartitions: int | None = None, use_unicode: bool = True) -> MemoRDD:
         """(path, content) of each file, as `SparkContext.wholeTextFiles` gives them."""
         plain: RDD[Any] = _WHOLE_TEXT_FILES(self.context, path, minPartitions, use_unicode)
-        return MemoRDD(self, [Part(WholeFiles(self, path, plain, use_unicode, self._next_source()))])
+        return MemoRDD(self, [Part(WholeFiles(self, path, plain, use_unicode, self.next_source()))])
 
     def imported(self, rdd: RDD[Any]) -> MemoRDD:
         """Plain Spark data as the input of memoized stages."""
-        return MemoRDD(self, [Part(Imported(self, rdd, self._next_source()))])
+        return MemoRDD(self, [Part(Imported(self, rdd, self.next_source()))])
 
     def union(self, rdds: list[RDD[Any]]) -> RDD[Any]:
         """All records of several RDDs."""
-        first = next((rdd for rdd in rdds if isinstance(rdd, MemoRDD)), None)
-        if first is None:
-            return _UNION(self.context, rdds)
-        parts = [part for rdd in rdds for part in first.parts_of(rdd)]
-        return MemoRDD(self, parts, self._common_placement(rdds))
+        if not any(isinstance(rdd, MemoRDD) for rdd in rdds):
+            return self.plain_union(rdds)
+        bound = [rdd.as_a_whole() if isinstance(rdd, MemoRDD) else self.imported(pickled_now(rdd)) for rdd in rdds]
+        return MemoRDD(self, [part for rdd in bound for part in rdd._parts], self._common_placement(rdds, bound))
 
-    def _common_placement(self, rdds: list[RDD[Any]]) -> Placement | None:
+    def plain_union(self, rdds: list[RDD[Any]]) -> RDD[Any]:
+        """The same of plain RDDs."""
+        return _UNION(self.context, rdds)
+
+    def _common_placement(self, rdds: list[RDD[Any]], bound: list[MemoRDD]) -> Placement | None:
         """The partitions of a union: those of all its RDDs, where the program divided all of them alike."""
         (partitioner, *others) = (rdd.partitioner for rdd in rdds)
         if partitioner is None or any(other != partitioner for other in others):
@@ -98,13 +101,14 @@ class RddProgram:
         number = partitioner.numPartitions
         return Placement(
             lambda: number,
-            lambda: _UNION(self.context, [rdd._plain() if isinstance(rdd, MemoRDD) else rdd for rdd in rdds]),
-            partitioner=partitioner,
+            lambda: self.plain_union([rdd._plain() for rdd in bound]),
+            lambda: self.plain_union([rdd._exact() for rdd in bound]),
+            partitioner,
         )
 
     def run(self, job: Job, inputs: Any) -> Result:
         """Run a stage."""
-        result = self.session.run(job, inputs)
+        result = self.session.execute(job, inputs, self.session.options(amends=False))
         self.reports.append(result.report)
         return result
 
@@ -119,10 +123,7 @@ class RddProgram:
         pieces: list[bytes] = []
         for file in sorted(root.iterdir()) if root.is_dir() else []:
             if file.is_file() and file.suffix != ".py" and file.name not in code:
-                known = file.name, Stamp.of(file)
-                if known not in self._added:
-                    self._added[known] = xxhash.xxh3_128_digest(file.read_bytes())
-                pieces += [file.name.encode(), self._added[known]]
+                pieces += [file.name.encode(), self._added.of(file)]
         return xxhash.xxh3_128_digest(b"\0".join(pieces)) if pieces else b""
 
     def unique(self, shape: str) -> str:
@@ -155,6 +156,7 @@ class RddProgram:
             self.notes.append(note)
             log.warning("%s", note)
 
-    def _next_source(self) -> int:
+    def next_source(self) -> int:
+        """The number of another input."""
         self._sources += 1
         return self._sources

@@ -176,3 +176,9 @@ class Imported(Base):
 
     def empty(self) -> bool:
         return not self.input().output_blocks()
+
+
+class Computed(Imported):
+    """Elements that plain Spark computes in the place of a stage."""
+
+    computed = True

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import xxhash
 from pyspark import RDD
@@ -50,25 +50,36 @@ class Work:
     shards: int | None = None
 
 
+class Above(Protocol):
+    """The RDD that a stage works on, bound."""
+
+    @property
+    def _parts(self) -> tuple[Part, ...]: ...
+
+    def _plain(self) -> RDD[Any]: ...
+
+    def _exact(self) -> RDD[Any]: ...
+
+
 class Stage(Base):
-    """A job of the engine over some parts."""
+    """A job of the engine over the parts of an RDD; `follow` makes the same of a plain RDD."""
 
     kept = True
 
     def __init__(
         self,
         program: RddProgram,
-        work: Work,
-        parts: Sequence[Part],
-        recompute: Callable[[], RDD[Any]],
+        work: Callable[[], Work],
+        above: Above,
+        follow: Callable[[RDD[Any]], RDD[Any]],
         partitions: Callable[[], int],
     ) -> None:
-        self.program, self.work, self.parts = program, work, tuple(parts)
-        self._recompute, self._partitions = recompute, partitions
-        self.stored = work.reducer is None
+        self.program, self._work_now, self.work = program, work, work()
+        self.parts, self._above, self._follow, self._partitions = above._parts, above, follow, partitions
+        self.stored = self.work.reducer is None
         self.shape = Shape.STORED if self.stored else Shape.RECORDS
         self.ordered = self.stored and any(part.base.ordered for part in self.parts)
-        self.name = program.unique(_digest(work.method, *(part.name() for part in self.parts)))
+        self.name = program.unique(_digest(self.work.method, *(part.name() for part in self.parts)))
         self._result: Result | None = None
         self._unmemoized: str | None = None
         self._plain: RDD[Any] | None = None
@@ -84,6 +95,8 @@ class Stage(Base):
             raise Unmemoized(self._unmemoized)
         if self._result is None:
             try:
+                # Functions may have been bound to what a class was before the program changed it.
+                self.work, self.parts = self._work_now(), tuple(part.settled() for part in self.parts)
                 self._result = self._run()
             except Exception as error:
                 self._unmemoized = str(error)
@@ -140,6 +153,12 @@ class Stage(Base):
 
     def input(self) -> Result:
         return self.result()
+
+    def _recompute(self) -> RDD[Any]:
+        return self._follow(self._above._plain())
+
+    def exact(self) -> RDD[Any]:
+        return self._follow(self._above._exact())
 
     def plain(self) -> RDD[Any]:
         if self._plain is None:

@@ -30,18 +30,20 @@ from incoop.fronts.streaming_combine import (
     CombineStage,
     passed_on,
 )
-from incoop.fronts.streaming_files import Shipment, local_path, without_clashes
+from incoop.fronts.streaming_files import Shipment, without_clashes
 from incoop.fronts.streaming_options import Options
 from incoop.fronts.streaming_output import refuse_existing, write_in_order, write_partitions
 from incoop.fronts.streaming_partition import REDUCE_SHARDS, tree_shards
 from incoop.fronts.streaming_process import CommandFailed
 from incoop.fronts.streaming_programs import Program, ProgramBuilder, caller_environment
 from incoop.fronts.streaming_properties import is_placement, variable_of
+from incoop.fronts.streaming_reads import observed
 from incoop.fronts.streaming_reduce import AGGREGATE, Partitions, ReduceBuckets, ReduceStage
 from incoop.fronts.streaming_settings import Settings, command_or_none, input_paths
 from incoop.fronts.streaming_stages import MapOnlyStage, MapStage, WholeChunks
 from incoop.fronts.streaming_trial import Sample, Trial, UnsoundCombiner
 from incoop.job import Job
+from incoop.paths import local_path
 from incoop.report import RunReport
 from incoop.result import Result
 from incoop.session import Session
@@ -78,7 +80,7 @@ def run_streaming(session: Session, options: Options) -> RunReport:
     """Run a job and write its output; the report says what was reused, `options.notes` what had no effect."""
     if options.output is None:
         raise BadCall("no output is named: -output FOLDER.")
-    output = Path(local_path(options.output)).absolute()
+    output = Path(local_path(options.output, percent=False)).absolute()
     refuse_existing(output)
     for folder in options.inputs:
         if Path(folder).is_dir() and output.is_relative_to(Path(folder).absolute()):
@@ -94,6 +96,8 @@ def run_streaming(session: Session, options: Options) -> RunReport:
             report = job.run(session, output)
             report.warnings.append(f"running without the combiner: {other}")
             return report
+        finally:
+            observed(job.states)  # also of a job that failed: finished tasks are kept
 
 
 class StreamingJob:
@@ -109,10 +113,13 @@ class StreamingJob:
         words = {
             role: builder.words(role, text) for role, text in wanted.items() if text is not None and text != AGGREGATE
         }
+        builder.stage()
         programs = {role: builder.build(role, str(wanted[role]), words) for role in words}
-        builder.stage(list(programs.values()))
+        builder.make_executable(list(programs.values()))
         for note in builder.notes:
             options.note(note)
+        #: Where programs note what they read.
+        self.states = {Path(each.offered.notes) for each in programs.values() if each.offered.notes}
         self.mapper = programs.get("mapper")
         self.combiner: Program | str | None = programs.get("combiner", AGGREGATE if combiner == AGGREGATE else None)
         self.reducer: Program | str | None = programs.get("reducer", AGGREGATE if reducer == AGGREGATE else None)
@@ -280,6 +287,7 @@ def _builder(options: Options, settings: Settings, staging: Path) -> ProgramBuil
     return ProgramBuilder(
         without_clashes(shipments),
         staging,
+        staging.parent / "streaming-reads",
         {
             **counted,
             "mapreduce_job_reduces": reducers,

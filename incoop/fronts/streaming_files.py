@@ -15,6 +15,7 @@ from zipfile import ZipFile, is_zipfile
 
 from incoop.errors import BadCall, IncoopError
 from incoop.fingerprint.files import folder_digest
+from incoop.paths import local_path
 
 #: Files above this are linked, not copied: a model of gigabytes is not written again for every run.
 _COPIED = 64 << 20
@@ -47,7 +48,7 @@ class Shipment:
             >>> Shipment.parse("/data/words-2.txt#words").link
             'words'
         """
-        path, _, link = local_path(text).partition("#")
+        path, _, link = local_path(text, percent=False).partition("#")
         source = Path(path)
         link = link or source.name
         where = PurePosixPath(link)
@@ -79,21 +80,6 @@ class Shipment:
     def _check(self) -> None:
         if not self.source.exists():
             raise FileNotShipped(str(self.source), "there is no such file")
-
-
-def local_path(text: str) -> str:
-    """A path of this machine; other file systems are refused.
-
-    Example:
-        >>> local_path("file:///data/a.txt"), local_path("a.txt")
-        ('/data/a.txt', 'a.txt')
-    """
-    if text.startswith("file:"):
-        return "/" + text.removeprefix("file:").lstrip("/")
-    scheme, colon, _ = text.partition("://")
-    if colon:
-        raise BadCall(f"{text!r}: {scheme} is not read here; copy the file to this machine and give its path.")
-    return text
 
 
 def _unpack(archive: Path, target: Path) -> None:

@@ -13,12 +13,17 @@ import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from uuid import uuid4
+
+import xxhash
 
 from incoop.counters import counter
 from incoop.errors import IncoopError
 from incoop.fingerprint.files import folder_digest
+from incoop.fronts.command_files import CommandFiles
 from incoop.fronts.streaming_files import Shipment
 from incoop.fronts.streaming_process import CommandFailed, Finished, run_command
+from incoop.fronts.streaming_reads import WATCHING, state_for
 
 #: Variables of the caller that programs get too; they say where things are.
 _PLACES = ("PATH", "HOME", "USER", "LOGNAME", "SHELL", "TMPDIR", "LD_LIBRARY_PATH", "JAVA_HOME", "VIRTUAL_ENV")
@@ -96,6 +101,8 @@ class Offered:
     #: Seconds without progress after which it is ended; None for any.
     timeout: float | None
     verbose: bool = False
+    #: Where its Python notes what it reads; empty where none runs.
+    notes: str = ""
 
     def __incoop_identity__(self) -> None:
         """Nothing of it counts."""
@@ -121,7 +128,7 @@ class Program:
         What it counted is in what is returned, and is for the caller to count (`count_all`).
         """
         offered = self.offered
-        environment = {**offered.environment, **task, **self.environment}
+        environment = {**offered.environment, **task, **self.environment, **self._watched()}
         with tempfile.TemporaryDirectory(prefix="incoop-task-", ignore_cleanup_errors=True) as name:
             folder = Path(name)
             for link in offered.links:
@@ -152,6 +159,18 @@ class Program:
             )
         return done
 
+    def _watched(self) -> dict[str, str]:
+        """Variables that let a Python which this command starts note what it reads (streaming_reads.py)."""
+        if not self.offered.notes:
+            return {}
+        before = self.environment.get("PYTHONPATH")
+        watched = {
+            "INCOOP_READS": str(Path(self.offered.notes) / f"{uuid4().hex}.reads"),
+            "INCOOP_STAGING": self.offered.staging,
+            "PYTHONPATH": os.pathsep.join([str(WATCHING), *([before] if before else [])]),
+        }
+        return watched if before is None else {**watched, "INCOOP_PYTHONPATH": before}
+
 
 def count_all(counters: Mapping[str, int]) -> None:
     """Add what a command counted to the counters of the task that ran it."""
@@ -165,6 +184,8 @@ class ProgramBuilder:
 
     shipments: list[Shipment]
     staging: Path
+    #: Where it is kept what programs were seen to read.
+    seen: Path
     #: Part of every program's identity.
     environment: Mapping[str, str]
     offered: Mapping[str, str]
@@ -204,19 +225,31 @@ class ProgramBuilder:
     def build(self, role: str, text: str, words_of: Mapping[str, list[str]]) -> Program:
         """A program of the command of a role, once the words of all roles are known."""
         words = words_of[role]
-        given = self._given_to(role, words_of)
+        variables = {**self.offered, **self.environment}
+        reads = CommandFiles(self.staging, variables)
+        reads.command(words)
+        # A module whose name is computed may be any that was shipped.
+        given = self.shipments if reads.computes_names else self._given_to(role, words_of)
         links = tuple(each.link for each in given)
         content = [(each.link, each.digest()) for each in given]
         first = words[0]
         if first not in links:
-            found = shutil.which(first)
+            found = shutil.which(first, path=variables.get("PATH"))
             if found is None:
                 why = "it is not executable (chmod +x)" if Path(first).is_file() else f"there is no program {first!r}"
                 raise CommandNotFound(role, text, why)
             content.append(("program", folder_digest(Path(found).resolve())))
-        content += [(f"word {at}", folder_digest(Path(word))) for at, word in enumerate(words) if _outside(word, at)]
+        content += reads.content()
         content += [("depends on", folder_digest(path)) for path in self.depends_on]
-        offered = Offered((first, *words[1:]), str(self.staging), links, self.offered, self.timeout, self.verbose)
+        notes = ""
+        if reads.starts_python:
+            told = repr((role, text, content, sorted(self.environment.items()), self.exit_code_counts))
+            state = state_for(self.seen / xxhash.xxh3_128_hexdigest(told.encode("utf-8", "surrogateescape")))
+            notes = str(state)
+            content.append(("seen", state.name.encode()))
+        offered = Offered(
+            (first, *words[1:]), str(self.staging), links, self.offered, self.timeout, self.verbose, notes
+        )
         return Program(role, text, tuple(content), self.environment, self.exit_code_counts, offered)
 
     def _given_to(self, role: str, words_of: Mapping[str, list[str]]) -> list[Shipment]:
@@ -237,10 +270,13 @@ class ProgramBuilder:
             texts = [_text_of(each) for each in mentioned]
         return [each for each in self.shipments if each in given]
 
-    def stage(self, programs: list[Program]) -> None:
-        """Copy what is shipped, and make the programs among it executable."""
+    def stage(self) -> None:
+        """Copy what is shipped to where programs find it."""
         for each in self.shipments:
             each.stage(self.staging)
+
+    def make_executable(self, programs: list[Program]) -> None:
+        """Let the programs among what is shipped be run."""
         for program in programs:
             path = self.staging / program.offered.argv[0]
             if program.offered.argv[0] in program.offered.links and path.is_file() and not path.is_symlink():
@@ -258,8 +294,3 @@ def _text_of(shipment: Shipment) -> bytes:
         return b""
     files = shipment.source.rglob("*") if shipment.source.is_dir() else [shipment.source]
     return b"\n".join(file.read_bytes() for file in files if file.is_file() and file.stat().st_size <= _SEARCHED)
-
-
-def _outside(word: str, at: int) -> bool:
-    """Whether a word of a command, but the program itself, names a file by its full path."""
-    return at > 0 and Path(word).is_absolute() and Path(word).is_file()

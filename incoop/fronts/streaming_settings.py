@@ -10,11 +10,11 @@ from pathlib import Path
 
 from incoop.errors import BadCall
 from incoop.fronts.streaming_fields import KeyField, parse_fields
-from incoop.fronts.streaming_files import local_path
 from incoop.fronts.streaming_options import Options
 from incoop.fronts.streaming_partition import Partitioner
 from incoop.fronts.streaming_properties import separator, truth, whole_number
 from incoop.fronts.streaming_records import KeyRule, Order
+from incoop.paths import local_path
 
 #: Hadoop's default for mapreduce.task.timeout, in milliseconds.
 _TIMEOUT = 600_000
@@ -81,7 +81,11 @@ class Settings:
             timeout=timeout / 1000 if timeout else None,
             exit_code_counts=truth(properties, "stream.non.zero.exit.is.failure", True),
             input_file=_maybe(properties, "incoop.input.file.name"),
-            depends_on=tuple(Path(path) for path in properties.get("incoop.depends.on", "").split(",") if path),
+            depends_on=tuple(
+                Path(local_path(path, percent=False))
+                for path in properties.get("incoop.depends.on", "").split(",")
+                if path
+            ),
             tries_combiner=truth(properties, "incoop.combiner.trial", True),
         )
 
@@ -109,7 +113,7 @@ def input_paths(options: Options) -> list[str]:
     """The inputs, braces of Hadoop's globs written out."""
     if not options.inputs:
         raise BadCall("no input is named: -input PATH.")
-    named = [path if path.startswith("inchdfs:") else local_path(path) for path in options.inputs]
+    named = [path if path.startswith("inchdfs:") else local_path(path, percent=False) for path in options.inputs]
     return [path for each in named for path in _without_braces(each)]
 
 

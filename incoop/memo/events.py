@@ -16,6 +16,9 @@ log = logging.getLogger("incoop.memo")
 #: A damaged store can reject every entry of a run; the first ones tell the story, the counter tells the rest.
 KEPT_EVENTS = 1000
 
+#: Warnings that one run report shows.
+TOLD_EVENTS = 20
+
 
 @dataclass(frozen=True, slots=True)
 class MemoEvent:
@@ -140,12 +143,15 @@ class EventLog:
         self._sink = sink
         self.events: list[MemoEvent] = []
         self.total = 0
+        self._untold: list[MemoEvent] = []
 
     def emit(self, event: MemoEvent) -> None:
         self.total += 1
         if len(self.events) < KEPT_EVENTS:
             self.events.append(event)
             log.log(logging.WARNING if event.warning else logging.INFO, "%s", event)
+        if event.warning and len(self._untold) < TOLD_EVENTS:
+            self._untold.append(event)
         if self._sink is not None:
             self._sink(event)
 
@@ -156,6 +162,11 @@ class EventLog:
     def warnings(self) -> list[dict[str, Any]]:
         """The kept warnings, as a run report shows them."""
         return [event.as_dict() for event in self.events if event.warning]
+
+    def untold(self) -> list[MemoEvent]:
+        """The first warnings since this was asked last."""
+        found, self._untold = self._untold, []
+        return found
 
     def clear(self) -> None:
         self.events.clear()

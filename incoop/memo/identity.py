@@ -58,7 +58,7 @@ def settle(home: Path, memo: str, blobs: str | None) -> Identity:
     found = recorded(home)
     if found is None:
         found = Identity(STORE_FORMAT, secrets.token_hex(8), memo, blobs)
-        _write(home / "store.json", json.dumps(asdict(found)).encode())
+        write_whole(home / "store.json", json.dumps(asdict(found)).encode())
         return found
     if found.memo != memo:
         raise StoreElsewhere(str(home), found.memo, memo)
@@ -70,7 +70,7 @@ def settle(home: Path, memo: str, blobs: str | None) -> Identity:
 def mark_met(home: Path, identity: Identity) -> None:
     """Remember that Redis holds this store, so that an empty Redis is noticed later."""
     if not identity.met:
-        _write(home / "store.json", json.dumps(asdict(replace(identity, met=True))).encode())
+        write_whole(home / "store.json", json.dumps(asdict(replace(identity, met=True))).encode())
 
 
 def own_secret(home: Path, events: EventLog) -> bytes:
@@ -79,7 +79,7 @@ def own_secret(home: Path, events: EventLog) -> bytes:
     try:
         mode = path.stat().st_mode
     except FileNotFoundError:
-        _write(path, secrets.token_hex(32).encode())
+        write_whole(path, secrets.token_hex(32).encode())
     else:
         if mode & 0o077:
             path.chmod(0o600)
@@ -87,7 +87,8 @@ def own_secret(home: Path, events: EventLog) -> bytes:
     return path.read_bytes().strip()
 
 
-def _write(path: Path, data: bytes) -> None:
+def write_whole(path: Path, data: bytes) -> None:
+    """Write a file that is there as a whole or not at all, also after a crash."""
     scratch = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
     fd = os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:

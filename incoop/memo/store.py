@@ -26,6 +26,7 @@ from typing import Any
 
 from incoop.memo.address import REPLY_SECONDS
 from incoop.memo.blobs import BlobStore, parse_compression
+from incoop.memo.delivered import Delivered
 from incoop.memo.entry import ID_BYTES, MemoEntry, collector_paused, decode_entries, encode_entries
 from incoop.memo.errors import PackUnreadable, PackWriteFailed
 from incoop.memo.events import DidDropWrite, DidRejectEntry, DidRejectGeneration, DidRejectPack, EventLog, Sink
@@ -36,6 +37,7 @@ from incoop.memo.sessions import Heartbeat, Registration
 from incoop.memo.trash import restore
 from incoop.memo.wire import FIELDS_PER_COMMAND
 from incoop.memo.worker import CACHE_BYTES, WorkerConfig
+from incoop.paths import local_path
 
 #: Damaged records are passed over up to this many generations back; then the job starts afresh.
 GENERATIONS_TRIED = 5
@@ -50,6 +52,8 @@ class MemoStore:
         self.keys, self._link, self._signer = session.keys, session.link, session.signer
         self._worker = worker
         self.blobs: BlobStore = worker.open(events=self.events)
+        #: What the last run of each job gave.
+        self.delivered = Delivered(session.home, session.signer)
         #: Lookups since the last commit.
         self.hits = self.misses = 0
         self._closed = False
@@ -89,9 +93,9 @@ class MemoStore:
         """
         parse_compression(compression)
         # Tasks open the packs from folders of their own.
-        path = Path(folder).absolute()
+        path = Path(local_path(folder)).absolute()
         if blobs is not None and "://" not in blobs:
-            blobs = str(Path(blobs).absolute())
+            blobs = str(Path(local_path(blobs)).absolute())
         session = Session(Asked(path, memo, secret, blobs, create, reply_seconds), EventLog(on_event))
         try:
             root = session.identity.blobs
@@ -172,6 +176,8 @@ class MemoStore:
             pipe.incr(self.keys.seq)
             pipe.zrevrange(self.keys.numbers_of(job), 0, 0)
             number, seq, last = pipe.execute()
+            if last and int(last[0]) >= number:  # Redis forgot the count, and a run that went on committed since
+                number = link.client.hincrby(self.keys.numbers, job, int(last[0]) - number + 1)
             return number, seq, last
 
         nothing: tuple[int, int, list[bytes]] = (0, 0, [])
@@ -246,6 +252,10 @@ class MemoStore:
             number = int.from_bytes(field[:8], "big")
             self.events.emit(DidRejectGeneration(job, number, "its keyed checksum or its record is damaged"))
         return None
+
+    def losses(self) -> list[str]:
+        """What was lost, refused or not trusted since this was asked last; but for packs, which the engine reports."""
+        return [str(event) for event in self.events.untold() if not isinstance(event, DidRejectPack)]
 
     def unpin(self, job: str, generation: int) -> None:
         """Say that this session does not need a generation (it began from, or committed) any more."""

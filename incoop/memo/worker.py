@@ -18,6 +18,7 @@ from incoop.memo.cache import CachedFiles, cache_name
 from incoop.memo.checksum import Signer
 from incoop.memo.events import EventLog, Sink
 from incoop.memo.files import FolderFiles, PackFiles
+from incoop.paths import local_path
 
 #: Names a node's cache folder, before what the session says: nodes differ. A relative path lies in the working
 #: directory of each executor.
@@ -66,7 +67,7 @@ class WorkerConfig:
 
     def _files(self) -> PackFiles:
         if is_local(self.blobs):
-            return FolderFiles(Path(local_path(self.blobs)), fsync=self.fsync)
+            return FolderFiles(Path(local_path(self.blobs, percent=False)), fsync=self.fsync)
         from incoop.memo.fsspec_files import FsspecFiles
 
         return FsspecFiles(self.blobs, dict(self.options))
@@ -75,7 +76,3 @@ class WorkerConfig:
 def is_local(place: str) -> bool:
     """Whether the place is a plain path or a `file://` URL."""
     return "://" not in place or urlsplit(place).scheme == "file"
-
-
-def local_path(place: str) -> str:
-    return urlsplit(place).path if "://" in place else place

@@ -9,6 +9,7 @@ import pytest
 
 from inchdfs import Dataset, DatasetStore, expand, put
 from inchdfs.errors import DatasetNotFound, StoreDamaged, StoreTooNew
+from inchdfs.manifest import FORMAT_VERSION
 from incoop.errors import IncoopError
 from tests.chunk.samples import RABIN, text
 from tests.chunk.test_store import put_bytes
@@ -81,13 +82,13 @@ def test_a_damaged_index_of_one_pack_leaves_the_others_readable(tmp_path: Path, 
 def test_a_store_of_a_later_release_is_refused_with_advice(tmp_path: Path) -> None:
     store = DatasetStore(tmp_path / "store")
     put_bytes(store, "data", CONTENT)
-    (store.folder / "FORMAT").write_text("2\n")
+    (store.folder / "FORMAT").write_text(f"{FORMAT_VERSION + 1}\n")
     with pytest.raises(StoreTooNew, match="Upgrade incoop"):
         DatasetStore(tmp_path / "store")
-    (store.folder / "FORMAT").write_text("1\n")
+    (store.folder / "FORMAT").write_text(f"{FORMAT_VERSION}\n")
     (manifest,) = store.folder.rglob("*.manifest")
     later = bytearray(manifest.read_bytes())
-    later[8] = 2
+    later[8] = FORMAT_VERSION + 1
     manifest.write_bytes(later)
     with pytest.raises(StoreTooNew):
         Dataset(store, "data")

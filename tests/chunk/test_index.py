@@ -28,7 +28,7 @@ from inchdfs import (
     read_chunk,
 )
 from inchdfs.errors import FileChangedWhileRead, InputNotFound, InputUnreadable
-from inchdfs.manifest import Stamp
+from inchdfs.stamps import Stamp
 from incoop.errors import BadCall
 from tests.chunk.samples import RABIN, text
 
@@ -59,7 +59,7 @@ def bytes_read_by(action: Callable[[], object]) -> int:
 @pytest.fixture(autouse=True)
 def _settled_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Trust the stamps of files that the test has just written."""
-    monkeypatch.setattr("inchdfs.index._SETTLED_NS", -60 * 10**9)
+    monkeypatch.setattr("inchdfs.stamps.SETTLED_NS", -60 * 10**9)
 
 
 def test_an_index_equals_chunking_from_scratch_and_gives_the_bytes_back(tmp_path: Path, store: DatasetStore) -> None:
@@ -96,7 +96,7 @@ def test_the_stamp_alone_decides_unless_every_file_is_to_be_verified(tmp_path: P
     forged = Manifest(
         first.settings,
         first.records_tag,
-        (type(entry)(entry.name, entry.size, entry.chunks, stamp, entry.kept),),
+        (type(entry)(entry.name, entry.size, entry.chunks, stamp, entry.kept, trusted=True),),
         first.rows,
         first.notes,
     )

@@ -226,7 +226,7 @@ def test_a_run_groups_pairs_as_a_dict_does(pairs: list[tuple[Any, Any]]) -> None
     merged, _ = merge([Run.of_values({key: value}) for key, value in pairs])
     expected: dict[int | bytes, list[Any]] = defaultdict(list)
     for key, value in pairs:
-        from contraction.keys import normal
+        from contraction.normal import normal
 
         expected[encode(normal(key))].append(value)
     found = {encode(normal(key)): values for key, values in merged.groups()}

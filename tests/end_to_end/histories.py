@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import incoop
 from contraction.encoding import encode
-from contraction.keys import normal
+from contraction.normal import normal
 
 from .places import Files, Place
 

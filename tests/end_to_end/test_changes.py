@@ -10,7 +10,7 @@ import pytest
 
 import incoop
 from contraction.encoding import encode
-from contraction.keys import normal
+from contraction.normal import normal
 
 from .histories import random_history, some_lines
 from .jobs import JOBS

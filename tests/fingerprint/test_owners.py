@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import os
 import subprocess
 import sys
@@ -10,6 +12,7 @@ from pathlib import Path
 import pytest
 
 JOB = "import dep\ndef f(x): return dep.go(x)\n"
+ROOT = Path(__file__).resolve().parents[2]
 PRINT = "import job; from incoop.fingerprint import fingerprint; print(fingerprint(job.f).hex())"
 
 
@@ -22,23 +25,27 @@ def _package(folder: Path, body: str, version: str | None, record: bool = True) 
         (info / ("METADATA" if record else "PKG-INFO")).write_text(f"Name: dep-dist\nVersion: {version}\n")
         (info / "top_level.txt").write_text("dep\n")
         if record:
-            (info / "RECORD").write_text("dep/__init__.py,,\n")
+            written = base64.urlsafe_b64encode(hashlib.sha256(body.encode()).digest()).decode().rstrip("=")
+            (info / "RECORD").write_text(f"dep/__init__.py,sha256={written},{len(body)}\n")
     return folder
 
 
 def _fingerprint(tmp_path: Path, packages: Path, *options: str, job: str = JOB) -> str:
     (tmp_path / "job.py").write_text(job)
-    environment = {**os.environ, "PYTHONPATH": str(packages), "PYTHONDONTWRITEBYTECODE": "1"}
+    environment = {**os.environ, "PYTHONPATH": f"{packages}{os.pathsep}{ROOT}", "PYTHONDONTWRITEBYTECODE": "1"}
     command = [sys.executable, *options, "-c", PRINT]
     return subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True).stdout
 
 
 @pytest.mark.parametrize("place", ["lib/site-packages", "target"])
-def test_an_installed_package_counts_by_its_version_alone(tmp_path: Path, place: str) -> None:
+def test_an_installed_package_counts_by_its_version_and_its_record(tmp_path: Path, place: str) -> None:
     folder = tmp_path / place
     before = _fingerprint(tmp_path, _package(folder, "def go(x): return 1", "1.0"))
-    assert _fingerprint(tmp_path, _package(folder, "def go(x): return 2", "1.0")) == before
-    assert _fingerprint(tmp_path, _package(folder, "def go(x): return 2", "1.1")) != before
+    assert _fingerprint(tmp_path, _package(folder, "def go(x): return 2", "1.0")) != before
+    assert _fingerprint(tmp_path, _package(folder, "def go(x): return 1", "1.0")) == before
+    assert _fingerprint(tmp_path, _package(folder, "def go(x): return 1", "1.1")) != before
+    # By the record, not by code: a comment is another installation.
+    assert _fingerprint(tmp_path, _package(folder, "# same\ndef go(x): return 1", "1.0")) != before
 
 
 def test_a_checkout_with_metadata_beside_it_is_the_users(tmp_path: Path) -> None:

@@ -45,7 +45,7 @@ def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     for name in ("chunk_file", "take_file"):
         monkeypatch.setattr(inchdfs.index, name, _noting(names, getattr(inchdfs.index, name)))
     # Trust the stamps of files that the test has just written.
-    monkeypatch.setattr(inchdfs.index, "_SETTLED_NS", -60 * 10**9)
+    monkeypatch.setattr(inchdfs.stamps, "SETTLED_NS", -60 * 10**9)
     return names
 
 

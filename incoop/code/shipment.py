@@ -1,0 +1,225 @@
+"""A job's functions, packed for a worker, and the proof there that they are what was hashed.
+
+Contract: `open` gives functions whose fingerprints are those that the driver computed, or raises: `OtherWorkerNeeded`
+where this worker has other modules, `CodeDiffers` with the names of the parts that differ. After a task `doubts` says
+whether running the functions changed them. What cannot be had by importing alone (a module's variable that the program
+set) travels as an amendment, once a worker has said that it differs.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import lru_cache, partial
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import xxhash
+
+from incoop.code import watch
+from incoop.code.amendments import amend, amend_variables, amended_variables, amendments_of
+from incoop.code.errors import CodeDiffers, KeepsState
+from incoop.code.functions import Functions, Opened
+from incoop.code.importer import shipped
+from incoop.code.modules import ModuleSource, by_value, sources
+from incoop.errors import IncoopError
+from incoop.fingerprint import CannotFingerprint, PartChange, changed_parts, effects, fingerprint, one_look, parts
+
+
+@dataclass(frozen=True, slots=True)
+class Shipment:
+    """A value that can be sent."""
+
+    job: str
+    #: Equal ids open to equal functions.
+    id: bytes
+    payload: bytes
+    modules: tuple[ModuleSource, ...]
+    #: Where to look for modules that did not come.
+    folders: tuple[str, ...]
+    #: The working folder; empty to stay where the worker is, as PySpark's do.
+    folder: str
+    handles: tuple[Any, ...]
+    #: The fingerprint of each function by its role, in the order of `Functions.roles`; None: nothing to prove.
+    expected: tuple[bytes | None, ...]
+    #: Whether results are stored, so that functions must not keep anything, and what they read is noted.
+    stores: bool
+    #: Environment variables that workers have otherwise than the driver; None: not set.
+    variables: Mapping[str, str | None]
+    #: Digests of what the functions are known to read: a worker that read something else may still hold it.
+    read: Mapping[str, bytes]
+    #: What the driver's functions are made of, to name what differs.
+    parts: Mapping[str, bytes] = field(repr=False)
+
+    def versions(self) -> dict[str, bytes]:
+        """Names and digests of modules and files that a worker may hold, for `Workplaces.take`."""
+        return {module.name: module.digest for module in self.modules} | dict(self.read)
+
+    def open(self) -> Opened:
+        """In a worker: the functions, new for every task; proved when this worker opens the shipment first."""
+        from incoop.code import pickler
+
+        if self.id in _stateful:
+            raise _stateful[self.id]
+        amend_variables(self.variables)
+        if self.folder and Path(self.folder).is_dir():
+            os.chdir(self.folder)
+        watch.begin()
+        try:
+            shipped.take(self.modules, self.folders)
+            functions, classes, amendments = pickler.loads(self.payload, self.handles)
+        finally:
+            watch.imported(module.name for module in self.modules)
+        _install_classes(classes)
+        amend(amendments)
+        global _clean
+        proves = any(self.expected)
+        doubt = partial(self._doubt, functions) if self.stores and proves else None
+        known = _clean == self.id or (not self.stores and self.id in _unstored)
+        if proves and not known and (differs := self._differing(functions)) is not None:
+            raise CodeDiffers(differs)
+        if not self.stores:
+            _unstored.add(self.id)
+        _clean = None  # until this task has shown that it changes nothing
+        watched = self.stores and not functions.started_elsewhere
+        modules = frozenset(module.name for module in self.modules)
+        return Opened(functions, doubt, watched, modules, frozenset(filter(_keeps_caches, modules)))
+
+    def _doubt(self, functions: Functions) -> IncoopError | None:
+        """Look whether a task changed the functions."""
+        global _clean
+        differs = self._differing(functions)
+        if differs is not None:
+            _stateful[self.id] = KeepsState(self.job, differs)
+            return _stateful[self.id]
+        _clean = self.id
+        return None
+
+    def _differing(self, functions: Functions) -> tuple[str, ...] | None:
+        """The parts in which functions are not those of the driver; None if they are."""
+        found = prints_of(functions)
+        if all(want is None or want == have for want, have in zip(self.expected, found, strict=True)):
+            return None
+        changes = changed_parts(self.parts, parts_of(functions))
+        if any(change.kind == "module" and change.name == "__main__" for change in changes):
+            # Code that may read every name of the program counts with all of them, and gets those that it writes.
+            changes = [change for change in changes if not _is_left_behind(change)]
+            return tuple(change.key for change in changes) or None
+        return tuple(change.key for change in changes) or ("callable",)
+
+
+#: The shipment that this process ran last and found unchanged: its modules are as they were proved to be.
+_clean: bytes | None = None
+
+
+#: Shipments whose results are not stored, proved once: what they change after that is their own.
+_unstored: set[bytes] = set()
+
+#: Shipments that were found to keep state in this process, whose modules are not as they came any more.
+_stateful: dict[bytes, KeepsState] = {}
+
+
+def _keeps_caches(module: str) -> bool:
+    """Whether functions of a module remember what they gave (`lru_cache`): others may be given what these have read."""
+    found = vars(sys.modules.get(module, ModuleType("")))
+    kinds = [kind for kind in found.values() if isinstance(kind, type)]
+    values = [*found.values(), *(value for kind in kinds for value in vars(kind).values())]
+    return any(isinstance(value, lru_cache_wrapper) for value in values)
+
+
+#: The class of functions under `functools.lru_cache` and `functools.cache`.
+lru_cache_wrapper: Any = type(lru_cache(len))
+
+
+def prints_of(functions: Functions) -> tuple[bytes | None, ...]:
+    """The fingerprint of each function; None where there is no function."""
+    return tuple(fingerprint(each, role=role) if each is not None else None for role, each in functions.roles())
+
+
+def parts_of(functions: Functions) -> dict[str, bytes]:
+    """What all functions are made of, by name."""
+    found: dict[str, bytes] = {}
+    for role, each in functions.roles():
+        if each is not None:
+            found |= parts(each, role=role)
+    return found
+
+
+def pack(
+    job: str,
+    functions: Functions,
+    prove: bool,
+    stores: bool = True,
+    amended: Iterable[str] = (),
+    read: Mapping[str, bytes] | None = None,
+    folder: str = "",
+) -> Shipment:
+    """Pack a job's functions.
+
+    `amended` are the parts whose values travel, since importing does not give them; `read` is what the functions are
+    known to read, `folder` where relative paths are from.
+    """
+    from incoop.code import pickler  # pyspark, which a run that reuses everything does not wait for
+
+    named, expected, acting = _looked_at(functions, prove)
+    amended = set(amended)
+    amendments = amendments_of(functions, amended)
+    variables = {name: os.environ.get(name) for name in sorted(amended_variables(amended))}
+    payload, referred, handles = pickler.dumps((functions, _classes_by_value(named), amendments))
+    modules = tuple(sources({*referred, *acting, *(_module_of(part) for part in named)}))
+    id_ = xxhash.xxh3_128_digest(
+        b"".join([payload, *(module.digest for module in modules), repr((expected, variables)).encode()])
+    )
+    folders = tuple(folder for folder in sys.path if folder and not folder.endswith(".zip"))
+    return Shipment(
+        job, id_, payload, modules, folders, folder, handles, expected, stores, variables, dict(read or {}), named
+    )
+
+
+def _looked_at(functions: Functions, prove: bool) -> tuple[dict[str, bytes], tuple[bytes | None, ...], list[str]]:
+    """Parts of the functions; fingerprints, if they are to be proved; modules whose top level counts."""
+    given = [each for _, each in functions.roles() if each is not None]
+    with one_look():
+        if prove:
+            return parts_of(functions), prints_of(functions), effects.modules(*given)
+        named: dict[str, bytes] = {}
+        with suppress(CannotFingerprint):
+            named = parts_of(functions)
+        return named, (None,) * len(list(functions.roles())), []
+
+
+def _module_of(part: str) -> str:
+    return part.partition(" ")[2].partition(":")[0]
+
+
+def _is_left_behind(change: PartChange) -> bool:
+    """Whether a part differs because only what is named of `__main__` travels."""
+    of_main = change.module == "__main__" or (change.kind == "module" and change.name == "__main__")
+    return change.kind == "callable" or (of_main and (change.kind == "module" or change.change == "removed"))
+
+
+Classes = dict[tuple[str, str], type]
+
+
+def _classes_by_value(named: Iterable[str]) -> Classes:
+    """The classes that the functions reach whose modules do not travel, by module and name."""
+    found: Classes = {}
+    for part in named:
+        kind, _, rest = part.partition(" ")
+        home, _, name = rest.partition(":")
+        module = sys.modules.get(home)
+        if kind == "class" and module is not None and (home == "__main__" or by_value(module)):
+            outer = name.partition(".")[0]
+            if isinstance(value := vars(module).get(outer), type):
+                found[home, outer] = value
+    return found
+
+
+def _install_classes(classes: Classes) -> None:
+    """Let values of these classes be pickled: by the name of a module, which may not be there otherwise."""
+    for (home, name), kind in classes.items():
+        setattr(sys.modules.setdefault(home, ModuleType(home)), name, kind)

@@ -1,0 +1,352 @@
+"""In a worker: note what the user's code reads, by whatever means, while it runs.
+
+Contract: between `begin` and `end` every file that Python opens for reading, every folder it lists and every
+environment variable it looks up is noted, whoever does it: the user's function, a library it calls, C code of the
+standard library. Not noted: what the engine reads itself (`unwatched`), code of installed packages (which counts by
+package), what the tasks wrote themselves, and files that are gone again when they end. What cannot be followed (a
+connection, a program that is started) is told with the line of code. Foreign C code that opens files without Python is
+not seen.
+
+Python tells of such events by audit hooks, which cannot be taken away again: this one does nothing unless asked to.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import sys
+import sysconfig
+import threading
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from incoop.code.reads import FILE, FOLDER, UNKNOWN, VARIABLE, Observed, Read, digest_of, stamp_of
+
+#: Their content is not that of a file.
+_NOT_FILES = ("/dev/", "/proc/", "/sys/")
+
+#: Code, which counts as a package or by its module.
+_CODE = (".py", ".pyc", ".pyi", ".so", ".pyd", ".pth")
+
+#: Spark's own folders: broadcast values, and files that were added to all workers, both of which count by content.
+_SPARKS = re.compile(r"/(spark|blockmgr)-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{9,27}/")
+
+#: Variables that Spark and incoop set for the workers themselves, and the size of the terminal.
+_OURS = ("COLUMNS", "LINES", "SPARK_", "PYSPARK_", "PYTHON_", "PYTHONHASHSEED", "INCOOP_", "JAVA_")
+
+Stamp = tuple[int, ...]
+
+
+class _Notes:
+    """What was noted since the last `begin`."""
+
+    def __init__(self) -> None:
+        #: What told of writes when a file was opened first; None where it was not there.
+        self.reads: dict[Read, Stamp | None] = {}
+        self.untracked: set[str] = set()
+        #: Files that were written; what is read of them after that, the tasks know themselves.
+        self.written: set[str] = set()
+        #: Files whose content the task's input names.
+        self.named: set[str] = set()
+        #: The working folder at the beginning.
+        self.folder = ""
+
+
+#: What is noted now; None while nothing is.
+_notes: _Notes | None = None
+
+#: What was read while each module was imported, once for all tasks of this process.
+_of_imports: defaultdict[str, dict[Read, Stamp | None]] = defaultdict(dict)
+
+#: What functions of each module read: a cache there may keep it for the functions of another job.
+_of_modules: defaultdict[str, dict[Read, Stamp | None]] = defaultdict(dict)
+
+#: Variables that tasks of this process set.
+_set: set[str] = set()
+
+_engine = threading.local()
+_installed = False
+
+
+def begin() -> None:
+    """Note from now on."""
+    global _notes
+    _install()
+    _notes = _Notes()
+    _notes.folder = os.getcwd()
+
+
+def imported(modules: Iterable[str]) -> None:
+    """Stop; what was noted was read while these modules were imported."""
+    global _notes
+    notes, _notes = _notes, None
+    for module in modules if notes is not None and notes.reads else ():
+        _of_imports[module].update(notes.reads if notes is not None else {})
+
+
+def end(modules: Iterable[str] = (), caching: Iterable[str] = ()) -> Observed:
+    """Stop, and say what was noted of functions of these modules, of which `caching` may keep what they read."""
+    global _notes
+    notes, _notes = _notes, None
+    if notes is None:
+        return Observed()
+    earlier = {read: stamp for module in modules for read, stamp in _of_imports[module].items()}
+    earlier |= {read: stamp for module in caching for read, stamp in _of_modules[module].items()}
+    for module in caching:
+        _of_modules[module].update(notes.reads)
+    reads = {read: digest for read in earlier | notes.reads if (digest := _digest(read, earlier, notes)) is not None}
+    return Observed(reads, frozenset(notes.untracked))
+
+
+def _digest(read: Read, earlier: Mapping[Read, Stamp | None], notes: _Notes) -> bytes | None:
+    """The digest of what was read; UNKNOWN if it was written since; None for what came and went with the task."""
+    digest = digest_of(read)
+    if read.kind != FILE:
+        return digest
+    stamp, now = earlier[read] if read in earlier else notes.reads[read], _stamp(read)
+    if stamp == now and read.name not in notes.written:
+        return digest
+    came_or_went = read not in earlier and (stamp is None or now is None)
+    return None if came_or_went else UNKNOWN
+
+
+def known_by_content(paths: Iterable[str]) -> None:
+    """What tasks read of these files from now on is in their ids already."""
+    if _notes is not None:
+        _notes.named.update(os.path.normpath(path) for path in paths)
+
+
+@contextmanager
+def unwatched() -> Iterator[None]:
+    """What the engine does inside is not the user's doing."""
+    before, _engine.works = getattr(_engine, "works", False), True
+    try:
+        yield
+    finally:
+        _engine.works = before
+
+
+def _install() -> None:
+    global _installed
+    if not _installed:
+        _installed = True
+        sys.addaudithook(_hear)
+        _listen_to_variables()
+
+
+def _hear(event: str, arguments: tuple[Any, ...]) -> None:
+    if _notes is None:
+        return
+    note = _EVENTS.get(event)
+    if note is not None and not getattr(_engine, "works", False) and not _is_ours(sys._getframe(1)):
+        _engine.works = True
+        try:
+            note(_notes, *arguments)
+        except Exception:
+            pass
+        finally:
+            _engine.works = False
+
+
+def _is_ours(frame: Any) -> bool:
+    """Whether it is the engine that called Python's library here, not the user's code or a package."""
+    while frame is not None and _is_pythons(frame.f_code.co_filename):
+        frame = frame.f_back
+    return frame is None or frame.f_code.co_filename.startswith(_OWN)
+
+
+def _is_pythons(name: str) -> bool:
+    # The importer reads data files in the name of whoever asks for them.
+    return (name.startswith(("<frozen", *_STDLIB)) and "-packages/" not in name) or name == _IMPORTER
+
+
+def _opened(notes: _Notes, path: Any, mode: Any, flags: Any) -> None:
+    if isinstance(path, int):
+        return
+    name = _named(notes, path)
+    flags = flags if isinstance(flags, int) else 0
+    begins = bool(flags & (os.O_TRUNC | os.O_EXCL)) or (isinstance(mode, str) and any(each in mode for each in "wx"))
+    begins = begins or bool(flags & os.O_CREAT and not os.path.exists(name))
+    if begins or (flags & os.O_ACCMODE == os.O_WRONLY and mode is None) or mode in ("a", "ab", "at"):
+        notes.written.add(name)
+    else:
+        _note_file(notes, name)
+
+
+def _named(notes: _Notes, path: Any) -> str:
+    """A relative path stays one: it leads elsewhere from another folder. Unless the task itself went elsewhere."""
+    name = os.path.normpath(os.fsdecode(path))
+    return name if os.path.isabs(name) or os.getcwd() == notes.folder else os.path.abspath(name)
+
+
+def _stamp(read: Read) -> Stamp | None:
+    try:
+        return stamp_of(os.stat(read.name))
+    except OSError:
+        return None
+
+
+def _note_file(notes: _Notes, name: str) -> None:
+    if name in notes.written or name in notes.named or name.startswith(_NOT_FILES) or _SPARKS.search(name):
+        return
+    if _NOTES_OF_INSTALLERS.search(name):
+        return
+    if name.endswith(_CODE):
+        source = _source(name)
+        if source is None or _is_installed(source):
+            return
+        name = source
+    read = Read(FILE, name)
+    if read not in notes.reads:
+        notes.reads[read] = _stamp(read)
+
+
+def _source(name: str) -> str | None:
+    """The file behind compiled code; None where it cannot be told."""
+    if not name.endswith(".pyc"):
+        return name
+    try:
+        return importlib.util.source_from_cache(name)
+    except ValueError:
+        return None
+
+
+def _is_installed(name: str) -> bool:
+    return name.startswith(("<frozen", *_INSTALLED)) or "/site-packages/" in name or "/dist-packages/" in name
+
+
+#: Where code is that counts by Python's version, or by its package; and ours.
+_STDLIB = tuple({path for key in ("stdlib", "platstdlib") if (path := sysconfig.get_path(key))})
+_OWN = tuple(
+    f"{Path(__file__).resolve().parents[2] / own}{os.sep}" for own in ("incoop", "inchdfs", "contraction", "scheduler")
+)
+_IMPORTER = str(Path(__file__).with_name("importer.py").resolve())
+_INSTALLED = (
+    *{path for key in ("stdlib", "platstdlib", "purelib", "platlib") if (path := sysconfig.get_path(key))},
+    *_OWN,
+)
+
+#: Packages count by what these hold.
+_NOTES_OF_INSTALLERS = re.compile(r"\.(dist|egg)-info/")
+
+
+def _listed(notes: _Notes, path: Any = None, *_: Any) -> None:
+    if isinstance(path, int):
+        return
+    name = _named(notes, path if path is not None else ".")
+    ours = name.startswith(_NOT_FILES) or _is_installed(name) or _SPARKS.search(f"{name}/")
+    if not ours and not _is_importing():
+        notes.reads.setdefault(Read(FOLDER, name), (0,) if os.path.isdir(name) else None)
+
+
+def _is_importing() -> bool:
+    """Whether Python looks for a module, or a library for what is installed, rather than the user's code for files."""
+    frame: Any = sys._getframe(3)  # who made the call that the hook hears of
+    while frame is not None and _is_installed(frame.f_code.co_filename):
+        if frame.f_code.co_filename.startswith("<frozen importlib") or "importlib/metadata" in frame.f_code.co_filename:
+            return True
+        frame = frame.f_back
+    return False
+
+
+def _connected(notes: _Notes, _: Any, address: Any) -> None:
+    notes.untracked.add(f"{_line()} connects to {_shown(address)}, whose answers are not known to be the same again")
+
+
+def _started(notes: _Notes, program: Any, arguments: Any = (), *_: Any) -> None:
+    words = [program, *([arguments] if isinstance(arguments, str | bytes) else arguments or ())]
+    for word in words:
+        text = os.fsdecode(word) if isinstance(word, str | bytes | os.PathLike) else ""
+        if os.path.isfile(text):
+            _note_file(notes, _named(notes, text))
+    shown = " ".join(map(_shown, words[1:] or words))[:80]
+    notes.untracked.add(f"{_line()} starts a program ({shown}), and what that reads is not known")
+
+
+def _opened_database(notes: _Notes, database: Any) -> None:
+    if isinstance(database, str | bytes | os.PathLike) and os.fsdecode(database) != ":memory:":
+        name = os.fsdecode(database)
+        _note_file(notes, unquote(urlsplit(name).path) if name.startswith("file:") else _named(notes, name))
+
+
+_EVENTS: dict[str, Callable[..., None]] = {
+    "open": _opened,
+    "os.listdir": _listed,
+    "os.scandir": _listed,
+    "socket.connect": _connected,
+    "subprocess.Popen": _started,
+    "os.system": _started,
+    "os.posix_spawn": _started,
+    "os.exec": _started,
+    "sqlite3.connect": _opened_database,
+}
+
+
+def _shown(value: Any) -> str:
+    return os.fsdecode(value) if isinstance(value, str | bytes | os.PathLike) else repr(value)
+
+
+def _line() -> str:
+    """The line of the user's code that is at work."""
+    frame: Any = sys._getframe(1)
+    while frame is not None:
+        name = frame.f_code.co_filename
+        if not name.startswith("<") and not _is_installed(name):
+            return f"{name}:{frame.f_lineno} ({frame.f_code.co_name})"
+        frame = frame.f_back
+    return "a library"
+
+
+#: Where `os.environ`, `os.getenv` and the methods of mappings are.
+_ENVIRON = ("os.py", "<frozen os>", "_collections_abc.py", "<frozen _collections_abc>")
+
+
+def _asked_by_python(frame: Any) -> bool:
+    """Whether a variable is looked up by us, or by Python's library for itself: ambient state has what matters."""
+    while frame is not None and frame.f_code.co_filename.endswith(_ENVIRON):
+        frame = frame.f_back
+    return frame is None or _is_pythons(frame.f_code.co_filename) or frame.f_code.co_filename.startswith(_OWN)
+
+
+class _Same:
+    """Some objects, by identity: looking one up must not ask it for its content."""
+
+    def __init__(self, *objects: Any) -> None:
+        self._objects = objects
+
+    def __contains__(self, other: object) -> bool:
+        return any(each is other for each in self._objects)
+
+
+def _listen_to_variables() -> None:
+    """Let `os.environ` tell what is asked of it: Python has no event for that."""
+    kind: Any = type(os.environ)
+    watched = _Same(os.environ, getattr(os, "environb", None))
+    get, put, each = kind.__getitem__, kind.__setitem__, kind.__iter__
+
+    def get_and_tell(self: Any, name: Any) -> Any:
+        notes = _notes
+        if notes is not None and self in watched and isinstance(name, str | bytes):
+            read = Read(VARIABLE, os.fsdecode(name))
+            ours = read.name in _set or read.name.startswith(_OURS) or getattr(_engine, "works", False)
+            if read not in notes.reads and not ours and not _asked_by_python(sys._getframe(1)):
+                notes.reads[read] = None
+        return get(self, name)
+
+    def put_and_tell(self: Any, name: Any, value: Any) -> None:
+        if _notes is not None and self in watched:
+            _set.add(os.fsdecode(name))
+        put(self, name, value)
+
+    def each_and_tell(self: Any) -> Any:
+        heard = _notes is not None and self in watched and not getattr(_engine, "works", False)
+        if heard and _notes is not None and not _is_ours(sys._getframe(1)):
+            _notes.untracked.add(f"{_line()} reads all environment variables")
+        return each(self)
+
+    kind.__getitem__, kind.__setitem__, kind.__iter__ = get_and_tell, put_and_tell, each_and_tell

@@ -1,0 +1,136 @@
+"""Jobs that share workers, modules and caches: none gets what another one read, set or changed."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from pathlib import Path
+
+import pytest
+
+import incoop
+from incoop.code import KeepsState
+
+from .workshop import SUM, Workshop
+
+HEAD = "import incoop\n"
+
+SETTINGS = HEAD + "import settings\ndef mapper(_, line): yield settings.LIMIT, {weight}\n" + SUM
+SETTINGS += "\njob = incoop.Job('job {weight}', mapper, total)\n"
+
+
+def test_a_variable_that_one_job_was_given_is_not_the_next_ones(workshop: Workshop) -> None:
+    workshop.write(one=SETTINGS.format(weight=1), two=SETTINGS.format(weight=2), settings="LIMIT = 1\n")
+    one = workshop.load("one.py")
+    assert workshop.run(one) == {1: 40}
+    from incoop.cli.job_file import load_job
+
+    two = load_job(str(workshop.folder / "two.py"))
+    sys.modules["settings"].LIMIT = 3  # type: ignore[attr-defined]
+    assert workshop.run(two) == {3: 80}
+    sys.modules["settings"].LIMIT = 1  # type: ignore[attr-defined]
+    workshop.place.write([f"other line {number}" for number in range(30)])
+    assert workshop.run(one) == {1: 30}
+    assert workshop.run(two) == {1: 60}
+
+
+CACHED = """
+import functools, pathlib
+
+@functools.cache
+def weight():
+    return int(pathlib.Path(__file__).with_name("weight.txt").read_text())
+"""
+
+USES = HEAD + "import cached\ndef mapper(_, line): yield '{name}', cached.weight()\n" + SUM
+USES += "\njob = incoop.Job('{name}', mapper, total)\n"
+
+
+def test_what_a_cache_of_another_job_has_read_counts_too(workshop: Workshop) -> None:
+    from incoop.cli.job_file import load_job
+
+    workshop.write(first=USES.format(name="first"), second=USES.format(name="second"), cached=CACHED)
+    weight = workshop.folder / "weight.txt"
+    weight.write_text("1")
+    first = workshop.load("first.py")
+    second = load_job(str(workshop.folder / "second.py"))
+    assert workshop.run(first) == {"first": 40}
+    assert workshop.run(second) == {"second": 40}
+    weight.write_text("5")
+    assert workshop.run(second) == {"second": 200}
+    assert workshop.run(first) == {"first": 200}
+
+
+STATEFUL = """
+import incoop
+import numpy as np, pandas as pd
+seen = set()
+
+def mapper(_, line):
+    if line.endswith("!"):
+        seen.add(line)
+    yield "lines", 1 + len(seen) + 0 * int(np.int64(0)) + 0 * len(pd.Index([1]))
+"""
+
+
+def test_state_that_comes_late_is_found_also_where_looking_takes_long(workshop: Workshop) -> None:
+    workshop.write(job=STATEFUL + SUM + "\njob = incoop.Job('late', mapper, total)\n")
+    job = workshop.load()
+    assert workshop.run(job) == {"lines": 40}
+    workshop.place.write([f"line {number} of the input" for number in range(38)] + ["a line!", "another line!"])
+    with pytest.raises(KeepsState, match="seen"):
+        workshop.run(job)
+
+
+RELATIVE = HEAD + "def mapper(_, line): yield 'weight', int(open('weight.txt').read())\n" + SUM
+RELATIVE += "\njob = incoop.Job('relative', mapper, total)\n"
+
+
+def test_a_relative_path_is_from_the_folder_of_the_program(workshop: Workshop, tmp_path: Path) -> None:
+    workshop.write(job=RELATIVE)
+    job = workshop.load()
+    for weight, name in enumerate(("here", "there"), 1):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "weight.txt").write_text(str(weight))
+    for name, expected in (("here", 40), ("there", 80), ("here", 40)):
+        with contextlib.chdir(tmp_path / name):
+            assert workshop.run(job) == {"weight": expected}
+    (tmp_path / "there" / "weight.txt").write_text("3")
+    with contextlib.chdir(tmp_path / "there"):
+        assert workshop.run(job) == {"weight": 120}
+
+
+REGISTRY = HEAD + "import registry\ndef mapper(_, line): yield registry.call(line[:4]), 1\n" + SUM
+REGISTRY += "\njob = incoop.Job('registry', mapper, total)\n"
+
+
+def test_a_function_that_the_program_puts_into_a_module_travels(workshop: Workshop) -> None:
+    workshop.write(
+        job=REGISTRY,
+        registry="KNOWN = []\ndef call(text):\n    for each in KNOWN:\n        text = each(text)\n    return text\n",
+    )
+    job = workshop.load()
+    assert workshop.run(job) == {"line": 40}
+    sys.modules["registry"].KNOWN.append(str.upper)  # type: ignore[attr-defined]
+    assert workshop.run(job) == {"LINE": 40}
+
+
+def test_a_job_without_memo_leaves_nothing_to_the_next_one(workshop: Workshop) -> None:
+    workshop.write(
+        counts=HEAD
+        + "import shared\ndef mapper(_, line):\n    shared.N += 1\n    yield 'n', 1\n"
+        + SUM
+        + "\njob = incoop.Job('counts', mapper, total, memoize=False)\n",
+        reads=HEAD
+        + "import shared\ndef mapper(_, line): yield shared.N, 1\n"
+        + SUM
+        + "\njob = incoop.Job('reads', mapper, total)\n",
+        shared="N = 0\n",
+    )
+    from incoop.cli.job_file import load_job
+
+    counts = workshop.load("counts.py")
+    reads = load_job(str(workshop.folder / "reads.py"))
+    assert workshop.run(counts) == {"n": 40}
+    assert workshop.run(reads) == {0: 40}
+    assert isinstance(reads, incoop.Job)
