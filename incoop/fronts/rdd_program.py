@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import xxhash
 from pyspark import RDD, SparkContext, SparkFiles
+from pyspark.errors import PythonException
 
 from inchdfs.digests import FileDigests
 from inchdfs.records import Lines
@@ -136,7 +137,7 @@ class RddProgram:
         if isinstance(why, Quietly) or (isinstance(why, Unmemoized) and isinstance(why.__cause__, Exception)):
             return  # of no interest, or said for the stage that it comes from
         # Where a function failed PySpark says better: it shows the record, the engine the chunk.
-        said = why.error if isinstance(why, JobFailed) else (str(why) or type(why).__name__).splitlines()[0]
+        said = why.error if isinstance(why, JobFailed) else _said(why)
         self.say(f"{title}: plain Spark runs this ({said})")
 
     @contextmanager
@@ -160,3 +161,9 @@ class RddProgram:
         """The number of another input."""
         self._sources += 1
         return self._sources
+
+
+def _said(why: Exception) -> str:
+    """An exception in one line; of one with a worker's traceback, the line that says what happened."""
+    lines = [line.strip() for line in str(why).splitlines() if line.strip()] or [type(why).__name__]
+    return lines[-1] if isinstance(why, PythonException) else lines[0]

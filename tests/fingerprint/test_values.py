@@ -210,7 +210,9 @@ def _generator() -> Any:
 
 
 @pytest.mark.parametrize(
-    "handle", [threading.Lock, lambda: sys.__stderr__, _generator, lambda: threading.local()], ids=str
+    "handle",
+    [threading.Lock, lambda: sys.__stderr__, _generator, lambda: threading.local()],
+    ids=["lock", "stream", "generator", "thread local"],
 )
 def test_what_has_no_content_is_an_error(handle: Any) -> None:
     with pytest.raises(CannotFingerprint):
