@@ -33,7 +33,7 @@ test-pythons: setup
 check: test test-pythons doctest lint
 
 doctest: setup
-	$(BIN)/python -m pytest --doctest-modules incoop inchdfs contraction scheduler
+	$(BIN)/python -m pytest --doctest-modules incoop
 
 lint: setup
 	$(BIN)/ruff check .

@@ -27,11 +27,11 @@ import numpy as np
 import pytest
 import xxhash
 
-import inchdfs
-from inchdfs import Chunk, ChunkSettings, DatasetStore, FixedLength, Lines, Splitter
-from inchdfs.chunk_table import rows_of
-from inchdfs.sources import InputFile
+from incoop import inchdfs
 from incoop.cli.options import Size
+from incoop.inchdfs import Chunk, ChunkSettings, DatasetStore, FixedLength, Lines, Splitter
+from incoop.inchdfs.cutting.chunk_table import rows_of
+from incoop.inchdfs.files.sources import InputFile
 
 ROUNDS = 3
 #: What the tables must show, at full size.

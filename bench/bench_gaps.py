@@ -2,7 +2,7 @@
 
     python -m bench.bench_gaps
 
-Plain PySpark goes first: workers that have run a task of incoop's stay as they are then (incoop/worker_process.py).
+Plain PySpark goes first: workers that have run a task of incoop's stay as they are then (running/worker_process.py).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable
 
 import incoop
-from incoop.spark import Spark
+from incoop.engine.running.spark import Spark
 
 #: Tasks of a job, and jobs of which the median is shown.
 TASKS, JOBS = 16, 9

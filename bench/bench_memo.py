@@ -22,7 +22,8 @@ import numpy as np
 import pytest
 import redis
 
-from incoop.memo import MemoEntry, MemoStore, WorkerConfig, block_hash
+from incoop.base.checksums import block_hash
+from incoop.memo import MemoEntry, MemoStore, WorkerConfig
 from incoop.memo.entry import encode_entries
 from incoop.memo.wire import FIELDS_PER_COMMAND
 

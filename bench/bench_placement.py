@@ -12,7 +12,7 @@ from collections import Counter
 
 import numpy as np
 
-from scheduler.placement import Host, Task, place
+from incoop.scheduler.placement import Host, Task, place
 
 
 def cluster(task_count: int, host_count: int, seed: int = 1) -> tuple[list[Task], list[Host]]:

@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from incoop.generation import Level, Record
-from incoop.plan import TREE, TreePlan, plan_tree, run_ids
-from incoop.runs import REF_ROW
+from incoop.contraction.parts.stored_run import REF_ROW
+from incoop.engine.record import Level, Record
+from incoop.engine.stages.map_contract.plan import TREE, TreePlan, plan_tree, run_ids
 
 _PRINT = (b"p" * 16,)
 

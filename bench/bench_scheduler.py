@@ -15,8 +15,8 @@ from dataclasses import replace
 from pathlib import Path
 from random import Random
 
-from scheduler.simulate import Cluster, Outcome, Policy, compare
-from scheduler.workloads import COMPUTE_INTENSIVE, DATA_INTENSIVE, KINDS, MB, Kind
+from incoop.scheduler.simulate import Cluster, Outcome, Policy, compare
+from incoop.scheduler.workloads import COMPUTE_INTENSIVE, DATA_INTENSIVE, KINDS, MB, Kind
 
 #: Random sizes and heartbeat orders; a figure is the median over these.
 SEEDS = (1, 2, 3, 4, 5)

@@ -18,7 +18,7 @@ import incoop
 from bench.apps.words import total
 from bench.bench_driver import peak
 from bench.bench_engine import timed
-from incoop.fronts.streaming_process import descendants
+from incoop.fronts.streaming.process import descendants
 
 
 def emit(_: Any, line: str) -> Iterator[tuple[int, int]]:

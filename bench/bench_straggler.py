@@ -16,8 +16,8 @@ from pathlib import Path
 
 from pyspark import SparkContext
 
-from scheduler.placement import Task
-from scheduler.spark_adapter import choose_locations, executors, locality_wait, located, wait_for
+from incoop.scheduler.placement import Task
+from incoop.scheduler.spark_adapter import choose_locations, executors, locality_wait, located, wait_for
 from tests.scheduler.clusters import prepare, session, wait_for_executors
 
 EXECUTORS = 4

@@ -12,7 +12,7 @@ import random
 
 import numpy as np
 
-from inchdfs import ChunkSettings, Splitter
+from incoop.inchdfs import ChunkSettings, Splitter
 
 _WORDS_IN_A_LINE = 12
 

@@ -15,8 +15,8 @@ from typing import Any
 import mrjob.examples
 
 import incoop
-from incoop.fronts.mrjob import made_job, run_job
-from incoop.fronts.mrjob_load import loaded_job
+from incoop.fronts.mrjob.load import loaded_job
+from incoop.fronts.mrjob.run import made_job, run_job
 
 JOB = Path(mrjob.examples.__file__).parent / "mr_word_freq_count.py"
 

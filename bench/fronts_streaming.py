@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 import incoop
-from incoop.fronts.streaming import CHUNKS, run_streaming
-from incoop.fronts.streaming_options import parse_options
+from incoop.fronts.streaming.options import parse_options
+from incoop.fronts.streaming.run import CHUNKS, run_streaming
 
 #: Reducers of the job.
 REDUCERS = 4

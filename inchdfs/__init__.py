@@ -13,21 +13,21 @@ dataset.py, compare.py, collect.py read, compare, clean up and check what is kep
 
 from __future__ import annotations
 
-from inchdfs.chunk_table import Chunk
-from inchdfs.chunking import chunk_file
-from inchdfs.collect import collect, verify
-from inchdfs.compare import diff
-from inchdfs.dataset import Dataset
-from inchdfs.index import index_input, locate
-from inchdfs.ingest import append, put
-from inchdfs.manifest import Manifest
-from inchdfs.packs import Location, read_chunk
-from inchdfs.records import Csv, Delimited, FixedLength, Lines, RecordFormat, WholeFile
-from inchdfs.settings import ChunkSettings
-from inchdfs.sources import Listing, expand
-from inchdfs.spark_segments import spark_segments
-from inchdfs.splitter import Splitter
-from inchdfs.store import DatasetStore, VersionName
+from incoop.inchdfs.cutting.chunk_table import Chunk
+from incoop.inchdfs.cutting.chunking import chunk_file
+from incoop.inchdfs.cutting.records import Csv, Delimited, FixedLength, Lines, RecordFormat, WholeFile
+from incoop.inchdfs.cutting.settings import ChunkSettings
+from incoop.inchdfs.cutting.spark_segments import spark_segments
+from incoop.inchdfs.cutting.splitter import Splitter
+from incoop.inchdfs.files.sources import Listing, expand
+from incoop.inchdfs.store.collect import collect, verify
+from incoop.inchdfs.store.compare import diff
+from incoop.inchdfs.store.dataset import Dataset
+from incoop.inchdfs.store.datasets import DatasetStore, VersionName
+from incoop.inchdfs.store.index import index_input, locate
+from incoop.inchdfs.store.manifest import Manifest
+from incoop.inchdfs.store.packs import Location, read_chunk
+from incoop.inchdfs.store.put import append, put
 
 __all__ = [
     "Chunk",

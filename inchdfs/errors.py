@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from incoop.errors import BadCall, IncoopError
+from incoop.base.errors import BadCall, IncoopError
 
 
 class InputNotFound(IncoopError):

@@ -8,15 +8,15 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from incoop.counters import counter
-from incoop.errors import BadCall, IncoopError
+from incoop.base.errors import BadCall, IncoopError
+from incoop.engine.running.counters import counter
 
 if TYPE_CHECKING:
-    from incoop.batches import BatchCombiner, ChunkMapper
-    from incoop.explain import Explanation
-    from incoop.failures import ChangesLost, CombinerNotSound, JobFailed, NotDeterministic, TooLittleReuse
+    from incoop.contraction.tree.batches import BatchCombiner, ChunkMapper
+    from incoop.engine.explain import Explanation
+    from incoop.engine.failures import ChangesLost, CombinerNotSound, JobFailed, NotDeterministic, TooLittleReuse
+    from incoop.engine.report import RunReport
     from incoop.job import Job
-    from incoop.report import RunReport
     from incoop.result import Change, Result
     from incoop.session import Session, connect
 
@@ -24,19 +24,19 @@ __version__ = "0.1.0"
 
 #: Public name -> the module that defines it.
 _LAZY = {
-    "BatchCombiner": "incoop.batches",
-    "ChunkMapper": "incoop.batches",
+    "BatchCombiner": "incoop.contraction.tree.batches",
+    "ChunkMapper": "incoop.contraction.tree.batches",
     "Change": "incoop.result",
-    "ChangesLost": "incoop.failures",
-    "Explanation": "incoop.explain",
-    "NotDeterministic": "incoop.failures",
-    "CombinerNotSound": "incoop.failures",
+    "ChangesLost": "incoop.engine.failures",
+    "Explanation": "incoop.engine.explain",
+    "NotDeterministic": "incoop.engine.failures",
+    "CombinerNotSound": "incoop.engine.failures",
     "Job": "incoop.job",
-    "JobFailed": "incoop.failures",
+    "JobFailed": "incoop.engine.failures",
     "Result": "incoop.result",
-    "RunReport": "incoop.report",
+    "RunReport": "incoop.engine.report",
     "Session": "incoop.session",
-    "TooLittleReuse": "incoop.failures",
+    "TooLittleReuse": "incoop.engine.failures",
     "connect": "incoop.session",
 }
 

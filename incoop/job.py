@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from inchdfs.records import Lines, RecordFormat
-from incoop.errors import BadCall
+from incoop.base.errors import BadCall
+from incoop.inchdfs.cutting.records import Lines, RecordFormat
 
 Pairs = Iterable[tuple[Any, Any]]
 Mapper = Callable[[Any, Any], Pairs]
@@ -60,7 +60,7 @@ class Job:
     shards: int | None = field(default=None, kw_only=True)
     records: RecordFormat = field(default_factory=Lines, kw_only=True)
     #: Average bytes of a leaf: what is mapped again when a record changes. 0 keeps results by chunk only; None keeps
-    #: them by leaf where there is a combiner for which that costs little (see incoop/leaves.py).
+    #: them by leaf where there is a combiner for which that costs little (engine/stages/map_contract/leaves.py).
     leaf: int | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:

@@ -9,24 +9,24 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from contraction.encoding import encode
-from contraction.normal import name_of
-from contraction.parts import BlockLost
-from incoop.failures import ChangesLost
+from incoop.base.paths import local_path
+from incoop.contraction.columns.encoding import encode
+from incoop.contraction.columns.normal import name_of
+from incoop.contraction.parts.parts import BlockLost
+from incoop.contraction.parts.stored_run import BlobReader
+from incoop.engine.failures import ChangesLost
+from incoop.engine.output import Mapped, Output, OutputBlock, Pair, differing, portions, read_blocks, read_part
+from incoop.engine.report import RunReport
+from incoop.engine.running.spark import Spark
+from incoop.engine.save import save_parts
 from incoop.memo import BlobStore
-from incoop.output import Mapped, Output, OutputBlock, Pair, differing, portions, read_blocks, read_part
-from incoop.paths import local_path
-from incoop.report import RunReport
-from incoop.runs import BlobReader
-from incoop.save import save_parts
-from incoop.spark import Spark
 
 if TYPE_CHECKING:
     from pyspark import RDD
     from pyspark.sql import DataFrame
 
+    from incoop.engine.driver import Outcome
     from incoop.memo import WorkerConfig
-    from incoop.pipeline import Outcome
 
 Read = TypeVar("Read")
 

@@ -8,25 +8,25 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-import inchdfs
+from incoop import inchdfs
+from incoop.base.errors import BadCall
+from incoop.base.paths import local_path
 from incoop.code import importing
-from incoop.errors import BadCall
-from incoop.explain import Explanation, OnlyExplained
+from incoop.engine.driver import JobRun, RunOptions
+from incoop.engine.explain import Explanation, OnlyExplained
+from incoop.engine.running.spark import Spark
+from incoop.engine.verify import OnlyVerified, Origin
 from incoop.job import Job
 from incoop.memo import MemoStore
-from incoop.null_memo import NullMemo
-from incoop.paths import local_path
-from incoop.pipeline import JobRun, RunOptions
+from incoop.memo.null import NullMemo
 from incoop.result import Result
-from incoop.spark import Spark
-from incoop.verifying import OnlyVerified, Origin
 
 if TYPE_CHECKING:
     from pyspark import RDD
     from pyspark.sql import SparkSession
 
-    from incoop.fronts.rdd import MemoRDD
-    from incoop.fronts.rdd_program import RddProgram
+    from incoop.fronts.rdd.memo_rdd import MemoRDD
+    from incoop.fronts.rdd.program import RddProgram
     from incoop.memo import WorkerConfig
 
 #: What `strict=True` demands.
@@ -58,8 +58,8 @@ def connect(
 
 def _nothing(_: int) -> None:
     """A task that loads what the stages need into a Python worker."""
-    import incoop.contract_stage
-    import incoop.map_stage  # noqa: F401
+    import incoop.engine.stages.map_contract.contract_task
+    import incoop.engine.stages.map_contract.map_task  # noqa: F401
 
 
 class Session:
@@ -160,7 +160,7 @@ class Session:
     def rdds(self) -> RddProgram:
         """The program of RDDs that this session runs: reports of its stages, and notes on what plain Spark ran."""
         if self._rdds is None:
-            from incoop.fronts.rdd_program import RddProgram
+            from incoop.fronts.rdd.program import RddProgram
 
             self._rdds = RddProgram(self)
         return self._rdds

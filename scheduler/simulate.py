@@ -1,6 +1,6 @@
 """A discrete-event simulation of a cluster that runs an incremental update, under three policies.
 
-Contract: the decisions are those of `scheduler.placement`, the code that places real tasks; only the cluster is
+Contract: the decisions are those of `incoop.scheduler.placement`, the code that places real tasks; only the cluster is
 simulated. The same arguments give the same outcome. What is modelled:
 
     hosts     map and reduce slots; a disk and a network card (in and out apart), each serving requests in order;
@@ -22,7 +22,7 @@ from enum import StrEnum
 from heapq import heappop, heappush
 from random import Random
 
-from scheduler.placement import GIGABIT, Host, Queues, Task
+from incoop.scheduler.placement import GIGABIT, Host, Queues, Task
 
 
 class Policy(StrEnum):

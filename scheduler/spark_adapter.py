@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from scheduler.placement import GIGABIT, Host, Task, place
+from incoop.scheduler.placement import GIGABIT, Host, Task, place
 
 if TYPE_CHECKING:
     from pyspark import RDD, SparkContext

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from random import Random
 
-from scheduler.simulate import Work
+from incoop.scheduler.simulate import Work
 
 MB = 1_000_000
 

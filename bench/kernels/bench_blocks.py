@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from contraction.run import Run
+from incoop.contraction.columns.run import Run
 
 KEYS = 20_000
 

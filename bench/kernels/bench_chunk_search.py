@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import xxhash
 
-from inchdfs import ChunkSettings, Splitter
+from incoop.inchdfs import ChunkSettings, Splitter
 
 
 @pytest.mark.parametrize("chunker", ["rabin", "fastcdc"])

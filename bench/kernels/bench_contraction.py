@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from contraction.combine import Combiner
-from contraction.run import Run
+from incoop.contraction.columns.run import Run
+from incoop.contraction.tree.combine import Combiner
 
 
 def total(key: Any, values: Iterable[int]) -> Iterator[tuple[Any, int]]:

@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from contraction.combine import Combiner
-from contraction.run import Run
-from incoop.grouping import group_pieces
-from incoop.mapping import Piece
-from incoop.summing import sum_pieces
+from incoop.contraction.columns.run import Run
+from incoop.contraction.tree.combine import Combiner
+from incoop.engine.stages.map_contract.grouping import group_pieces
+from incoop.engine.stages.map_contract.mapping import Piece
+from incoop.engine.stages.map_contract.summing import sum_pieces
 
 
 def words(_: Any, line: str) -> Iterator[tuple[str, int]]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import shutil
 
-import inchdfs
 from bench.bench_chunk import copy, timed, write_input
 from bench.paper.laboratory import Laboratory
 from bench.paper.results import Sample
-from inchdfs import ChunkSettings, DatasetStore
+from incoop import inchdfs
+from incoop.inchdfs import ChunkSettings, DatasetStore
 
 M = 1 << 20
 

@@ -10,10 +10,8 @@ from typing import Any
 
 import click
 
-import inchdfs
-from inchdfs.compare import shared_bytes
-from inchdfs.sources import InputFile, total_size
-from inchdfs.spool import spooled
+from incoop import inchdfs
+from incoop.base.errors import BadCall
 from incoop.cli.options import (
     chunk_size_options,
     record_format,
@@ -24,7 +22,9 @@ from incoop.cli.options import (
     store_option,
 )
 from incoop.cli.progress import byte_progress, human
-from incoop.errors import BadCall
+from incoop.inchdfs.files.sources import InputFile, total_size
+from incoop.inchdfs.files.spool import spooled
+from incoop.inchdfs.store.compare import shared_bytes
 
 
 @click.command()

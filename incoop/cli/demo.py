@@ -11,8 +11,8 @@ from pathlib import Path
 
 import click
 
+from incoop.engine.report import RunReport
 from incoop.job import Job
-from incoop.report import RunReport
 from incoop.result import Result
 
 #: Large enough that a run from scratch can be felt, small enough for a minute in all.

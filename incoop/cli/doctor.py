@@ -63,7 +63,7 @@ def check_spark() -> Finding:
 
 
 def check_rabin() -> Finding:
-    from inchdfs import ChunkSettings, Splitter
+    from incoop.inchdfs import ChunkSettings, Splitter
 
     text = b"".join(b"line %d\n" % number for number in range(2000))
     try:

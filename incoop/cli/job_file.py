@@ -6,7 +6,7 @@ import importlib.util
 import sys
 from pathlib import Path
 
-from incoop.errors import BadCall, IncoopError
+from incoop.base.errors import BadCall, IncoopError
 from incoop.job import Job
 
 

@@ -14,7 +14,7 @@ import sys
 import click
 
 from incoop import __version__
-from incoop.errors import BadCall, IncoopError
+from incoop.base.errors import BadCall, IncoopError
 
 #: Subcommand -> (module:function, its line in `incoop --help`). The order is the order of the help text.
 COMMANDS: dict[str, tuple[str, str]] = {

@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
+from incoop.base.errors import BadCall
 from incoop.cli.options import chunk_size_options, memo_option, report_option, settings_from, show_report, store_option
-from incoop.errors import BadCall
 
 
 @click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
@@ -40,8 +40,8 @@ def mrjob(
       incoop mrjob mr_word_freq_count.py --help
     """
     try:
-        from incoop.fronts.mrjob import made_job, run_job
-        from incoop.fronts.mrjob_load import loaded_job
+        from incoop.fronts.mrjob.load import loaded_job
+        from incoop.fronts.mrjob.run import made_job, run_job
     except ModuleNotFoundError as missing:
         if (missing.name or "").partition(".")[0] not in ("mrjob", "distutils", "pipes"):
             raise
@@ -49,7 +49,7 @@ def mrjob(
             "mrjob does not run on this Python (no module "
             f"{missing.name}); up to Python 3.12, get it with: pip install 'incoop[mrjob]'"
         ) from missing
-    from incoop.fronts.mrjob_report import total
+    from incoop.fronts.mrjob.report import total
     from incoop.session import connect
 
     with loaded_job(job, list(arguments)) as loaded:

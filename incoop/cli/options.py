@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from incoop.errors import BadCall
-from incoop.paths import local_path
+from incoop.base.errors import BadCall
+from incoop.base.paths import local_path
 
 if TYPE_CHECKING:
-    import inchdfs
+    from incoop import inchdfs
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -122,7 +122,7 @@ def chunk_size_options(command: Command) -> Command:
 
 def settings_from(options: Mapping[str, Any]) -> inchdfs.ChunkSettings | None:
     """The chunk settings that were asked for; None when none was."""
-    import inchdfs
+    from incoop import inchdfs
 
     given = {key: options[key] for key in ("average", "minimum", "maximum", "chunker") if options.get(key) is not None}
     return inchdfs.ChunkSettings(**given) if given else None
@@ -145,7 +145,7 @@ def record_options(command: Command) -> Command:
 
 def record_format(options: Mapping[str, Any]) -> inchdfs.RecordFormat | None:
     """The record format that was asked for; None when none was."""
-    import inchdfs
+    from incoop import inchdfs
 
     kind, length, delimiter = options.get("records"), options.get("record_length"), options.get("delimiter")
     if (kind == "fixed") != (length is not None):

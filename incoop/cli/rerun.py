@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from incoop.generation import Record
+from incoop.engine.record import Record
 from incoop.memo import MemoStore, stats
 
 _CALL = "import sys; from incoop.cli.main import main; sys.argv[0] = 'incoop'; main()"

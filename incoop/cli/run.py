@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from incoop.base.paths import refuse_unserved
 from incoop.cli.job_file import load_job
 from incoop.cli.options import (
     LocalPath,
@@ -19,9 +20,8 @@ from incoop.cli.options import (
     show_report,
     store_option,
 )
-from incoop.inputs import SCHEME
-from incoop.paths import refuse_unserved
-from incoop.save import line_of
+from incoop.engine.inputs import SCHEME
+from incoop.engine.save import line_of
 
 
 @click.command()
@@ -67,8 +67,8 @@ def run(
     """
     refuse_unserved(path for path in inputs if not path.startswith(SCHEME))
     loaded = load_job(job)
+    from incoop.engine.verify import Origin
     from incoop.session import connect
-    from incoop.verifying import Origin
 
     origin = Origin(job, inputs, str(Path.cwd()))
     with connect(store, memo=memo, master=master, chunks=settings_from(options)) as session:

@@ -20,8 +20,8 @@ from incoop.cli.options import Share, Size, memo_option, report_option, show_rep
 from incoop.cli.progress import human
 
 if TYPE_CHECKING:
-    from inchdfs.collect import Collected as CollectedDatasets
-    from inchdfs.collect import Verified as VerifiedDatasets
+    from incoop.inchdfs.store.collect import Collected as CollectedDatasets
+    from incoop.inchdfs.store.collect import Verified as VerifiedDatasets
     from incoop.memo import Collected, Keep, StoreStats, Verified
 
 Progress = Callable[[str, int], None]
@@ -101,7 +101,7 @@ class AllCollected:
 
 def collect_all(store_folder: Path, *, memo: str | None, keep: Keep, dry_run: bool, progress: Progress) -> AllCollected:
     """Collect the memo and the datasets of a store folder."""
-    import inchdfs
+    from incoop import inchdfs
     from incoop.memo import MemoStore, StoreMissing, collect
 
     datasets = inchdfs.DatasetStore(store_folder)
@@ -164,7 +164,7 @@ def verify(dry_run: bool, rerun: float | None, store: Path, memo: str | None, re
       incoop verify --store /data/incoop-store
       incoop verify --rerun 5%
     """
-    import inchdfs
+    from incoop import inchdfs
     from incoop.memo import MemoStore, StoreMissing
     from incoop.memo import verify as check
 

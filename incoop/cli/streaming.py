@@ -7,9 +7,9 @@ from typing import Any
 
 import click
 
+from incoop.base.errors import BadCall
 from incoop.cli.options import DEFAULT_STORE, Size, show_report
-from incoop.errors import BadCall
-from incoop.fronts.streaming_options import HELP, Options, parse_options
+from incoop.fronts.streaming.options import HELP, Options, parse_options
 
 _REPORTS = ("text", "json", "none")
 
@@ -73,7 +73,7 @@ def streaming(ctx: click.Context, /, **params: Any) -> None:
     report = options.own.get("report", "text")
     if report not in _REPORTS:
         raise BadCall(f"--report is one of {', '.join(_REPORTS)}, not {report!r}.")
-    from incoop.fronts.streaming import run_streaming
+    from incoop.fronts.streaming.run import run_streaming
     from incoop.session import connect
 
     store = options.own.get("store") or os.environ.get("INCOOP_STORE") or DEFAULT_STORE
@@ -88,8 +88,8 @@ def streaming(ctx: click.Context, /, **params: Any) -> None:
 
 
 def _chunks(options: Options) -> Any:
-    import inchdfs
-    from incoop.fronts.streaming import CHUNKS
+    from incoop import inchdfs
+    from incoop.fronts.streaming.run import CHUNKS
 
     if (size := options.properties.get("incoop.chunk.average")) is None:
         return CHUNKS

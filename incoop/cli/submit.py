@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from incoop import __version__
+from incoop.base.errors import BadCall
+from incoop.base.paths import local_path
 from incoop.cli.options import Command, memo_option, report_option, show_report, store_option
-from incoop.errors import BadCall
-from incoop.paths import local_path
 
 if TYPE_CHECKING:
-    from incoop.fronts.rdd_submit import Programs
+    from incoop.fronts.rdd.submit import Programs
 
 #: Options of spark-submit that take a value, and are handed to Spark as they are.
 _SPARK_OPTIONS = [
@@ -97,7 +97,7 @@ def submit(
         if file:
             sys.path.insert(1, str(Path(file).resolve() if not file.endswith(".py") else Path(file).resolve().parent))
 
-    from incoop.fronts.rdd_submit import Programs, patched, run_script, stop_spark
+    from incoop.fronts.rdd.submit import Programs, patched, run_script, stop_spark
 
     programs = Programs(options.get("name") or Path(script).name, store=store, memo=memo)
     try:

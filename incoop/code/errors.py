@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from incoop.errors import IncoopError
+from incoop.base.errors import IncoopError
 from incoop.fingerprint import PartChange
 
 #: Parts that are named in a message; more would not help to find the first.

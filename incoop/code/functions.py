@@ -11,7 +11,7 @@ from incoop.code import watch
 from incoop.code.reads import Observed
 
 if TYPE_CHECKING:
-    from incoop.errors import IncoopError
+    from incoop.base.errors import IncoopError
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from incoop.base.errors import IncoopError
 from incoop.code.reads import VARIABLE, Context, Observed, Read
-from incoop.errors import IncoopError
 
 #: Stages by what of them an id names: chunk runs; nodes and output.
 MAP, CONTRACT = "map", "contract"

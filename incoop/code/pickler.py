@@ -22,9 +22,9 @@ from typing import Any
 from pyspark import cloudpickle
 from pyspark.cloudpickle.cloudpickle import CloudPickler
 
+from incoop.base.errors import IncoopError
 from incoop.code.errors import CannotTravel
 from incoop.code.modules import by_value, travels, user_modules
-from incoop.errors import IncoopError
 
 #: What Spark pickles, counts and registers by itself.
 _HANDLES = frozenset({"Broadcast", "Accumulator"})

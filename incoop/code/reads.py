@@ -14,7 +14,7 @@ from pathlib import Path
 
 import xxhash
 
-from inchdfs.digests import FileDigests
+from incoop.inchdfs.files.digests import FileDigests
 
 #: Kinds of reads.
 FILE, FOLDER, VARIABLE = "file", "folder", "variable"

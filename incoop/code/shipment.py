@@ -20,13 +20,13 @@ from typing import Any
 
 import xxhash
 
+from incoop.base.errors import IncoopError
 from incoop.code import watch
 from incoop.code.amendments import amend, amend_variables, amended_variables, amendments_of
 from incoop.code.errors import CodeDiffers, KeepsState
 from incoop.code.functions import Functions, Opened
 from incoop.code.importer import shipped
 from incoop.code.modules import ModuleSource, by_value, sources
-from incoop.errors import IncoopError
 from incoop.fingerprint import CannotFingerprint, PartChange, changed_parts, effects, fingerprint, one_look, parts
 
 

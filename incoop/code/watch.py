@@ -222,10 +222,8 @@ def _is_installed(name: str) -> bool:
 
 #: Where code is that counts by Python's version, or by its package; and ours.
 _STDLIB = tuple({path for key in ("stdlib", "platstdlib") if (path := sysconfig.get_path(key))})
-_OWN = tuple(
-    f"{Path(__file__).resolve().parents[2] / own}{os.sep}" for own in ("incoop", "inchdfs", "contraction", "scheduler")
-)
-_IMPORTER = str(Path(__file__).with_name("importer.py").resolve())
+_OWN = (f"{Path(__file__).parents[1]}{os.sep}",)  # as code objects name it: links are not followed
+_IMPORTER = str(Path(__file__).with_name("importer.py"))
 _INSTALLED = (
     *{path for key in ("stdlib", "platstdlib", "purelib", "platlib") if (path := sysconfig.get_path(key))},
     *_OWN,

@@ -5,7 +5,7 @@ Contract: every error derives from `IncoopError` and keeps its fields through pi
 
 from __future__ import annotations
 
-from incoop.errors import IncoopError
+from incoop.base.errors import IncoopError
 
 
 class CannotFingerprint(IncoopError):

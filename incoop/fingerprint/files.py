@@ -12,9 +12,9 @@ from pathlib import Path
 
 import xxhash
 
+from incoop.base.paths import local_path
 from incoop.fingerprint.errors import DependencyUnreadable
 from incoop.fingerprint.tokens import digest, str_token
-from incoop.paths import local_path
 
 # Read in pieces that fit the processor's cache; hashing then runs at the speed of reading.
 READ_BYTES = 1 << 20

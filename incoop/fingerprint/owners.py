@@ -27,8 +27,8 @@ INSTALL_FOLDERS = frozenset({"site-packages", "dist-packages"})
 # Spark ships its Python side in zip files on PYTHONPATH, without metadata; code of Spark is never the user's.
 ALWAYS_PACKAGES = frozenset({"pyspark", "py4j"})
 
-# The packages of this distribution: by version, even in a development checkout.
-OWN_PACKAGES = frozenset({"incoop", "inchdfs", "contraction", "scheduler"})
+# This distribution's package: by version, even in a development checkout.
+OWN_PACKAGES = frozenset({"incoop"})
 
 _OWN_FOLDER = Path(__file__).resolve().parents[2]
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Hashable
 from types import CodeType
 from typing import Any
 
-from incoop.errors import IncoopError
+from incoop.base.errors import IncoopError
 from incoop.fingerprint.errors import CannotFingerprint
 from incoop.fingerprint.graph import Node
 from incoop.fingerprint.owners import Owner, module_of, owner

@@ -3,7 +3,7 @@
 Contract: see `incoop.memo.store.MemoStore`. A name is loaded when it is first used, so a worker that
 only reads and writes packs loads neither redis-py nor numpy.
 
-    entry.py checksum.py          what an entry is, and why it is trusted
+    entry.py                      what an entry is
     store.py generations.py       what the engine calls
     blobs.py files.py frames.py fsspec_files.py cache.py worker.py     packs
     session.py private_server.py locks.py sessions.py                  who is here, and the private Redis
@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from incoop.memo.blobs import BlobStore
-    from incoop.memo.checksum import block_hash, verify_block
     from incoop.memo.collector import Collected, collect
     from incoop.memo.counting import StoreStats, stats
     from incoop.memo.entry import ID_BYTES, INLINE_BYTES, MemoEntry
@@ -47,7 +46,6 @@ _HOME_OF = {
     name: module
     for module, names in {
         "blobs": ("BlobStore",),
-        "checksum": ("block_hash", "verify_block"),
         "collector": ("Collected", "collect"),
         "entry": ("ID_BYTES", "INLINE_BYTES", "MemoEntry"),
         "errors": (
@@ -100,11 +98,9 @@ __all__ = [
     "Verified",
     "WorkerConfig",
     "WrongSecret",
-    "block_hash",
     "collect",
     "stats",
     "verify",
-    "verify_block",
 ]
 
 

@@ -14,7 +14,7 @@ from redis.backoff import NoBackoff
 from redis.connection import parse_url
 from redis.retry import Retry
 
-from incoop.errors import BadCall
+from incoop.base.errors import BadCall
 from incoop.memo.errors import RedisUnreachable
 from incoop.memo.wire import READ_BYTES, bulk_parser
 

@@ -15,9 +15,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, BinaryIO, TypeVar
 
-from incoop.errors import BadCall
+from incoop.base.checksums import Signer, block_hash, verify_block
+from incoop.base.errors import BadCall
 from incoop.memo.cache import CachedFiles
-from incoop.memo.checksum import Signer, block_hash, verify_block
 from incoop.memo.entry import ID_BYTES, INLINE_BYTES, MemoEntry
 from incoop.memo.errors import PackUnreadable, PackWriteFailed
 from incoop.memo.events import DidRejectPack, EventLog

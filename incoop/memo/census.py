@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from incoop.memo.checksum import Signer
+from incoop.base.checksums import Signer
 from incoop.memo.entry import ID_BYTES, MemoEntry, decode_entries, epoch_of
 from incoop.memo.generations import GenerationHead, decode_head
 from incoop.memo.keys import Keys

@@ -12,7 +12,7 @@ from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 
-from incoop.memo.checksum import DIGEST_BYTES, Signer
+from incoop.base.checksums import DIGEST_BYTES, Signer
 from incoop.memo.errors import MemoError
 from incoop.memo.identity import write_whole
 

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from typing import Any
 
-from incoop.memo.checksum import DIGEST_BYTES, Signer
+from incoop.base.checksums import DIGEST_BYTES, Signer
 
 #: Task ids, pack ids and block hashes are all this long, so lists of them are packed without lengths.
 ID_BYTES = 16

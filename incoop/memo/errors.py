@@ -6,7 +6,7 @@ during a run never do: they turn into misses and events (see `incoop.memo.events
 
 from __future__ import annotations
 
-from incoop.errors import IncoopError
+from incoop.base.errors import IncoopError
 
 
 class MemoError(IncoopError):

@@ -15,7 +15,7 @@ from typing import Any, BinaryIO, cast
 
 import fsspec
 
-from incoop.errors import BadCall
+from incoop.base.errors import BadCall
 from incoop.memo.files import TEMP, Range, StoredFile, split_name
 
 

@@ -13,8 +13,8 @@ import struct
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from incoop.base.checksums import DIGEST_BYTES, Signer, block_hash, verify_block
 from incoop.memo.blobs import BlobStore
-from incoop.memo.checksum import DIGEST_BYTES, Signer, block_hash, verify_block
 from incoop.memo.entry import ID_BYTES, INLINE_BYTES
 
 GENERATION_FORMAT = 1

@@ -18,9 +18,9 @@ import socket
 from dataclasses import dataclass
 from pathlib import Path
 
+from incoop.base.checksums import Signer
 from incoop.memo.address import check_address, probe, shown
 from incoop.memo.binary import find_server
-from incoop.memo.checksum import Signer
 from incoop.memo.errors import StoreMissing, StoreTooNew, WrongSecret
 from incoop.memo.events import DidFindEmptyMemo, DidRestartServer, DidSetAsideMemo, EventLog
 from incoop.memo.identity import PRIVATE, SHARED, STORE_FORMAT, Identity, mark_met, own_secret, recorded, settle

@@ -24,6 +24,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from incoop.base.paths import local_path
 from incoop.memo.address import REPLY_SECONDS
 from incoop.memo.blobs import BlobStore, parse_compression
 from incoop.memo.delivered import Delivered
@@ -37,7 +38,6 @@ from incoop.memo.sessions import Heartbeat, Registration
 from incoop.memo.trash import restore
 from incoop.memo.wire import FIELDS_PER_COMMAND
 from incoop.memo.worker import CACHE_BYTES, WorkerConfig
-from incoop.paths import local_path
 
 #: Damaged records are passed over up to this many generations back; then the job starts afresh.
 GENERATIONS_TRIED = 5

@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from incoop.base.checksums import Signer
+from incoop.base.paths import local_path
 from incoop.memo.blobs import BlobStore
 from incoop.memo.cache import CachedFiles, cache_name
-from incoop.memo.checksum import Signer
 from incoop.memo.events import EventLog, Sink
 from incoop.memo.files import FolderFiles, PackFiles
-from incoop.paths import local_path
 
 #: Names a node's cache folder, before what the session says: nodes differ. A relative path lies in the working
 #: directory of each executor.

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bench import changes
-from inchdfs import ChunkSettings, Splitter
+from incoop.inchdfs import ChunkSettings, Splitter
 
 #: An example compares half a megabyte.
 FEW = settings(max_examples=25)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from inchdfs import DatasetStore
+from incoop.inchdfs import DatasetStore
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from typing import Any
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
-from inchdfs import ChunkSettings, Csv, Delimited, FixedLength, Lines, RecordFormat, WholeFile
+from incoop.inchdfs import ChunkSettings, Csv, Delimited, FixedLength, Lines, RecordFormat, WholeFile
 
 #: Real data, where the repository lies next to it; tests that use it are skipped elsewhere.
 REAL_DATA = Path(__file__).resolve().parents[3] / "shared" / "data"

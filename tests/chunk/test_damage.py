@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from inchdfs import Dataset, DatasetStore, expand, put
-from inchdfs.errors import DatasetNotFound, StoreDamaged, StoreTooNew
-from inchdfs.manifest import FORMAT_VERSION
-from incoop.errors import IncoopError
+from incoop.base.errors import IncoopError
+from incoop.inchdfs import Dataset, DatasetStore, expand, put
+from incoop.inchdfs.errors import DatasetNotFound, StoreDamaged, StoreTooNew
+from incoop.inchdfs.store.manifest import FORMAT_VERSION
 from tests.chunk.samples import RABIN, text
 from tests.chunk.test_store import put_bytes
 

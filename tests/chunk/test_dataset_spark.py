@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from inchdfs import Csv, Dataset, DatasetStore, FixedLength, Lines, expand, index_input, put, spark_segments
-from incoop.errors import BadCall
+from incoop.base.errors import BadCall
+from incoop.inchdfs import Csv, Dataset, DatasetStore, FixedLength, Lines, expand, index_input, put
+from incoop.inchdfs.cutting import spark_segments
 from tests.chunk.samples import RABIN, length_prefixed, mixed_line_ends, table, text
 from tests.chunk.samples import LengthPrefixed as Own
 from tests.chunk.test_store import put_bytes
@@ -94,7 +95,7 @@ def test_a_users_own_format_reads_in_spark(store: DatasetStore, spark: SparkSess
 def test_large_versions_become_several_tasks(
     store: DatasetStore, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("inchdfs.dataset._TASK_BYTES", 20_000)
+    monkeypatch.setattr("incoop.inchdfs.store.dataset._TASK_BYTES", 20_000)
     put_bytes(store, "large", text(1, 200_000), settings=RABIN)
     rdd = Dataset(store, "large").rdd(spark)
     assert 8 <= rdd.getNumPartitions() <= 12

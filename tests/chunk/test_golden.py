@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from inchdfs import ChunkSettings, Csv, Delimited, FixedLength, Lines, RecordFormat, Splitter
-from inchdfs.chunk_table import root_hash, rows_of
-from inchdfs.manifest import FORMAT_VERSION
+from incoop.inchdfs import ChunkSettings, Csv, Delimited, FixedLength, Lines, RecordFormat, Splitter
+from incoop.inchdfs.cutting.chunk_table import root_hash, rows_of
+from incoop.inchdfs.store.manifest import FORMAT_VERSION
 from tests.chunk.samples import FASTCDC, RABIN, Maker, noise, table, text
 
 FORMAT_OF_THESE_TABLES = 2

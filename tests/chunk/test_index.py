@@ -15,7 +15,8 @@ from pathlib import Path
 import pytest
 import zstandard
 
-from inchdfs import (
+from incoop.base.errors import BadCall
+from incoop.inchdfs import (
     ChunkSettings,
     Csv,
     DatasetStore,
@@ -27,9 +28,8 @@ from inchdfs import (
     locate,
     read_chunk,
 )
-from inchdfs.errors import FileChangedWhileRead, InputNotFound, InputUnreadable
-from inchdfs.stamps import Stamp
-from incoop.errors import BadCall
+from incoop.inchdfs.errors import FileChangedWhileRead, InputNotFound, InputUnreadable
+from incoop.inchdfs.files.stamps import Stamp
 from tests.chunk.samples import RABIN, text
 
 
@@ -59,7 +59,7 @@ def bytes_read_by(action: Callable[[], object]) -> int:
 @pytest.fixture(autouse=True)
 def _settled_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Trust the stamps of files that the test has just written."""
-    monkeypatch.setattr("inchdfs.stamps.SETTLED_NS", -60 * 10**9)
+    monkeypatch.setattr("incoop.inchdfs.files.stamps.SETTLED_NS", -60 * 10**9)
 
 
 def test_an_index_equals_chunking_from_scratch_and_gives_the_bytes_back(tmp_path: Path, store: DatasetStore) -> None:
@@ -153,7 +153,7 @@ def test_a_renamed_file_is_verified_not_searched(
     before = index_input(store, str(folder / "log*"), settings=RABIN)
     (folder / "log").rename(folder / "log.1")
     (folder / "log").write_bytes(text(2, 1000))
-    with caplog.at_level(logging.DEBUG, "inchdfs"):
+    with caplog.at_level(logging.DEBUG, "incoop.inchdfs"):
         after = index_input(store, str(folder / "log*"))
     assert f"{folder / 'log.1'}: resync against {len(before.rows)} known chunks" in caplog.text
     assert_equals_from_scratch(store, after, text(2, 1000), text(1, 200_000))
@@ -171,7 +171,7 @@ def test_files_rewritten_by_an_editor_are_resynced_against_their_own_past(
     for number in range(4):
         (tmp_path / "new").write_bytes(text(number, 20_000 + 10_000 * number)[:-500] + b"edited\n")
         (tmp_path / "new").rename(folder / str(number))
-    with caplog.at_level(logging.DEBUG, "inchdfs"):
+    with caplog.at_level(logging.DEBUG, "incoop.inchdfs"):
         after = index_input(store, folder)
     for entry in before.files:
         assert f"{entry.name}: resync against {entry.chunks} known chunks" in caplog.text
@@ -188,7 +188,7 @@ def test_a_copied_file_is_resynced_against_its_original(
     before = index_input(store, folder, settings=RABIN)
     (folder / "log.1").write_bytes(text(1, 100_000))
     (folder / "log").write_bytes(b"")
-    with caplog.at_level(logging.DEBUG, "inchdfs"):
+    with caplog.at_level(logging.DEBUG, "incoop.inchdfs"):
         after = index_input(store, folder)
     assert f"{folder / 'log.1'}: resync against {len(before.rows)} known chunks" in caplog.text
     assert_equals_from_scratch(store, after, b"", text(1, 100_000))

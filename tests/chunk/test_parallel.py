@@ -18,12 +18,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inchdfs import ChunkSettings, FixedLength, Lines, RecordFormat, Splitter, chunk_file, chunking, spark_segments
-from inchdfs import resync as resync_module
-from inchdfs.chunk_table import rows_of
-from inchdfs.errors import SegmentProcessEnded
-from inchdfs.parallel import LocalProcesses, Segment, SegmentCuts, chunk_in_parallel, search_segment, segments_of
-from inchdfs.sources import InputFile
+from incoop.inchdfs import ChunkSettings, FixedLength, Lines, RecordFormat, Splitter, chunk_file
+from incoop.inchdfs.cutting import chunking, spark_segments
+from incoop.inchdfs.cutting import resync as resync_module
+from incoop.inchdfs.cutting.chunk_table import rows_of
+from incoop.inchdfs.cutting.parallel import (
+    LocalProcesses,
+    Segment,
+    SegmentCuts,
+    chunk_in_parallel,
+    search_segment,
+    segments_of,
+)
+from incoop.inchdfs.errors import SegmentProcessEnded
+from incoop.inchdfs.files.sources import InputFile
 from tests.chunk.samples import FASTCDC, FORMATS, RABIN, SIZES, Maker, checked, long_lines, text
 
 if TYPE_CHECKING:
@@ -124,7 +132,7 @@ def test_a_large_file_is_searched_in_parallel_without_being_told(
 ) -> None:
     monkeypatch.setattr(chunking, "_WORTH_PROCESSES", 100_000)
     content = text(2, 200_000)
-    with caplog.at_level(logging.DEBUG, "inchdfs"):
+    with caplog.at_level(logging.DEBUG, "incoop.inchdfs"):
         chunks = list(chunk_file(written(tmp_path, content), RABIN, Lines()))
     assert chunks == Splitter(RABIN).split_bytes(content)
     assert "in parallel" in caplog.text
@@ -214,8 +222,8 @@ def test_a_search_process_ends_quietly_with_the_one_that_started_it(tmp_path: Pa
     path.write_bytes(text(1, 1_000_000) * 40)
     program = (
         "import inchdfs, sys\n"
-        "from inchdfs.parallel import LocalProcesses\n"
-        "from inchdfs.sources import InputFile\n"
+        "from incoop.inchdfs.cutting.parallel import LocalProcesses\n"
+        "from incoop.inchdfs.files.sources import InputFile\n"
         "from pathlib import Path\n"
         "path = Path(sys.argv[1])\n"
         "sizes = inchdfs.ChunkSettings(average=65536)\n"

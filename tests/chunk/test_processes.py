@@ -14,8 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from inchdfs import ChunkSettings, Dataset, DatasetStore, collect, expand, put, verify
-from inchdfs.errors import StoreBusy, StoreFull
+from incoop.inchdfs import ChunkSettings, Dataset, DatasetStore, expand, put, verify
+from incoop.inchdfs.errors import StoreBusy, StoreFull
+from incoop.inchdfs.store import collect
 from tests.chunk.commands import run, start
 from tests.chunk.samples import RABIN, noise, text
 from tests.chunk.test_store import cat, put_bytes
@@ -240,7 +241,7 @@ def test_a_file_without_permission_is_named() -> None:
     program = """
 import os, sys, tempfile, pathlib
 from incoop.cli.main import main
-import incoop.cli.datasets, inchdfs, inchdfs.index
+import incoop.cli.datasets, inchdfs, incoop.inchdfs.store.index
 work = pathlib.Path(tempfile.mkdtemp())
 work.chmod(0o777)
 (work / "secret").write_bytes(b"x")

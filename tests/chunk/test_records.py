@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inchdfs import Csv, Delimited, FixedLength, Lines, RecordFormat, WholeFile
-from inchdfs.errors import PartialRecord
-from inchdfs.manifest import records_of, tag_of
-from incoop.errors import BadCall
+from incoop.base.errors import BadCall
+from incoop.inchdfs import Csv, Delimited, FixedLength, Lines, RecordFormat, WholeFile
+from incoop.inchdfs.errors import PartialRecord
+from incoop.inchdfs.store.manifest import records_of, tag_of
 from tests.chunk.samples import FORMATS, LengthPrefixed, checked, formatted_contents
 
 

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inchdfs import Chunk, ChunkSettings, FixedLength, Lines, RecordFormat, Splitter
-from inchdfs.chunk_table import Rows, rows_of
-from inchdfs.errors import FileChangedWhileRead
-from inchdfs.resync import resync
-from inchdfs.rolling_hash import MarkerFinder, marker_finder
+from incoop.inchdfs import Chunk, ChunkSettings, FixedLength, Lines, RecordFormat, Splitter
+from incoop.inchdfs.cutting.chunk_table import Rows, rows_of
+from incoop.inchdfs.cutting.resync import resync
+from incoop.inchdfs.cutting.rolling_hash import MarkerFinder, marker_finder
+from incoop.inchdfs.errors import FileChangedWhileRead
 from tests.chunk.samples import (
     FASTCDC,
     FORMATS,

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from inchdfs import Dataset, DatasetStore, Lines, chunk_file, expand, index_input, locate, put, read_chunk
-from inchdfs.errors import InputNotFound, InputUnreadable
-from inchdfs.sources import InputFile, total_size
+from incoop.inchdfs import Dataset, DatasetStore, Lines, chunk_file, expand, index_input, locate, put, read_chunk
+from incoop.inchdfs.errors import InputNotFound, InputUnreadable
+from incoop.inchdfs.files.sources import InputFile, total_size
 from tests.chunk.samples import RABIN, text
 
 

@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inchdfs import Chunk, ChunkSettings, FixedLength, Lines, RecordFormat, Splitter, WholeFile, splitter
-from inchdfs.errors import RecordTooLong
-from inchdfs.rolling_hash import marker_finder
+from incoop.inchdfs import Chunk, ChunkSettings, FixedLength, Lines, RecordFormat, Splitter, WholeFile
+from incoop.inchdfs.cutting import splitter
+from incoop.inchdfs.cutting.rolling_hash import marker_finder
+from incoop.inchdfs.errors import RecordTooLong
 from tests.chunk.samples import (
     FASTCDC,
     LINE_MAKERS,

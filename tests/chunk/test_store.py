@@ -15,7 +15,8 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inchdfs import (
+from incoop.base.errors import BadCall
+from incoop.inchdfs import (
     ChunkSettings,
     Csv,
     Dataset,
@@ -30,9 +31,8 @@ from inchdfs import (
     expand,
     put,
 )
-from inchdfs.errors import BadDatasetName, DatasetNotFound, FileChangedWhileRead, StoreUnusable
-from inchdfs.sources import InputFile
-from incoop.errors import BadCall
+from incoop.inchdfs.errors import BadDatasetName, DatasetNotFound, FileChangedWhileRead, StoreUnusable
+from incoop.inchdfs.files.sources import InputFile
 from tests.chunk.samples import (
     FASTCDC,
     RABIN,
@@ -297,7 +297,7 @@ def test_a_file_that_changes_while_it_is_read_is_not_stored(tmp_path: Path, stor
 def test_a_put_with_segments_in_processes_stores_what_was_found(
     store: DatasetStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("inchdfs.chunking._WORTH_PROCESSES", 100_000)
+    monkeypatch.setattr("incoop.inchdfs.cutting.chunking._WORTH_PROCESSES", 100_000)
     content = text(1, 400_000)
     put_bytes(store, "large", content, settings=RABIN)
     assert cat(store, "large") == content
@@ -305,8 +305,8 @@ def test_a_put_with_segments_in_processes_stores_what_was_found(
 
 
 def test_very_long_records_are_written_one_by_one(store: DatasetStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("inchdfs.pack_writer._LARGE_BATCH", 10_000)
-    monkeypatch.setattr("inchdfs.pack_writer._BATCH_BYTES", 5_000)
+    monkeypatch.setattr("incoop.inchdfs.store.pack_writer._LARGE_BATCH", 10_000)
+    monkeypatch.setattr("incoop.inchdfs.store.pack_writer._BATCH_BYTES", 5_000)
     content = b"".join(bytes([65 + n]) * 20_000 + b"\n" for n in range(20))
     put_bytes(store, "long", content, settings=RABIN)
     assert cat(store, "long") == content
@@ -317,7 +317,7 @@ def test_very_long_records_are_written_one_by_one(store: DatasetStore, monkeypat
 def test_batches_of_any_size_are_written_in_order(
     store: DatasetStore, monkeypatch: pytest.MonkeyPatch, compress: bool, batch_bytes: int
 ) -> None:
-    monkeypatch.setattr("inchdfs.pack_writer._BATCH_BYTES", batch_bytes)
+    monkeypatch.setattr("incoop.inchdfs.store.pack_writer._BATCH_BYTES", batch_bytes)
     content = text(1, 30_000) + b"z" * 9000 + b"\n" + noise(2, 30_000)
     put_bytes(store, "data", content, settings=RABIN, compress=compress)
     assert cat(store, "data") == content

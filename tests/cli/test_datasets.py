@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-import inchdfs
-from inchdfs import ChunkSettings, Dataset, DatasetStore, Lines, Splitter, expand
+from incoop import inchdfs
 from incoop.cli.main import cli
+from incoop.inchdfs import ChunkSettings, Dataset, DatasetStore, Lines, Splitter, expand
 from tests.chunk.commands import INCOOP, run, start
 from tests.chunk.samples import text
 

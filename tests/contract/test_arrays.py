@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contraction.arrays import encoded_alike
-from contraction.columns import Column
-from contraction.encoding import encode
+from incoop.contraction.columns.arrays import encoded_alike
+from incoop.contraction.columns.columns import Column
+from incoop.contraction.columns.encoding import encode
 
 kinds = st.sampled_from(["<f8", "<f4", "<i8", "u1", "?", "<c16"])
 shapes = st.sampled_from([(1,), (3,), (50,), (2, 3), (1, 1, 2), (), (0,), (2, 0)])

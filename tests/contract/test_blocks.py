@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contraction.blocks import compressed, decompressed
-from contraction.part import read_block
-from contraction.parts import BlockLost, PackBuilder, write_part
-from contraction.run import Run
-from contraction.shape import WIDE_BITS, levels
-from incoop.memo.checksum import block_hash
+from incoop.base.checksums import block_hash
+from incoop.contraction.columns.run import Run
+from incoop.contraction.parts.blocks import compressed, decompressed
+from incoop.contraction.parts.part import read_block
+from incoop.contraction.parts.parts import BlockLost, PackBuilder, write_part
+from incoop.contraction.tree.shape import WIDE_BITS, levels
 
 
 @given(st.binary(), st.data())

@@ -18,16 +18,16 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
-import contraction.parts as parts_module
-from contraction.columns import Column, equal_rows
-from contraction.combine import Combiner
-from contraction.encoding import decode, encode
-from contraction.keys import hash_of, hashes_of
-from contraction.node import NodeTask, ShardContraction, replaced
-from contraction.part import Part
-from contraction.parts import SHARD_ROW, PackBuilder, write_part
-from contraction.run import Run, merge
-from contraction.shape import levels
+import incoop.contraction.parts.parts as parts_module
+from incoop.contraction.columns.columns import Column, equal_rows
+from incoop.contraction.columns.encoding import decode, encode
+from incoop.contraction.columns.keys import hash_of, hashes_of
+from incoop.contraction.columns.run import Run, merge
+from incoop.contraction.parts.part import Part
+from incoop.contraction.parts.parts import SHARD_ROW, PackBuilder, write_part
+from incoop.contraction.tree.combine import Combiner
+from incoop.contraction.tree.node import NodeTask, ShardContraction, replaced
+from incoop.contraction.tree.shape import levels
 
 
 def total(key: Any, values: Any) -> Any:
@@ -94,7 +94,7 @@ def test_a_column_gives_its_values_back(values: list[Any]) -> None:
 
 @given(st.lists(any_values) | long_values, st.data())
 def test_a_cut_column_is_the_column_of_the_cut_values(values: list[Any], data: st.DataObject) -> None:
-    from contraction.wire import write_column
+    from incoop.contraction.columns.wire import write_column
 
     def written(column: Column) -> bytes:
         out: list[bytes] = []
@@ -226,7 +226,7 @@ def test_a_run_groups_pairs_as_a_dict_does(pairs: list[tuple[Any, Any]]) -> None
     merged, _ = merge([Run.of_values({key: value}) for key, value in pairs])
     expected: dict[int | bytes, list[Any]] = defaultdict(list)
     for key, value in pairs:
-        from contraction.normal import normal
+        from incoop.contraction.columns.normal import normal
 
         expected[encode(normal(key))].append(value)
     found = {encode(normal(key)): values for key, values in merged.groups()}

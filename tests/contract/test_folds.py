@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from contraction.folds import Fold, recognise
+from incoop.contraction.tree.folds import Fold, recognise
 
 FUTURES = ("", "from __future__ import annotations\n", "from __future__ import division, generator_stop\n")
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from contraction.combine import Combiner
-from contraction.node import NodeTask, NotIntegers, ShardContraction
-from contraction.part import Part
-from contraction.parts import PackBuilder
-from contraction.run import Run
+from incoop.contraction.columns.run import Run
+from incoop.contraction.parts.part import Part
+from incoop.contraction.parts.parts import PackBuilder
+from incoop.contraction.tree.combine import Combiner
+from incoop.contraction.tree.node import NodeTask, NotIntegers, ShardContraction
 
 from .test_contraction_laws import Memory, Version, contract_version, longest, store_run, total
 

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contraction import parts as parts_module
-from contraction.keys import hashes_of
-from contraction.overlay import Overlay
-from contraction.part import Part, differing_pairs
-from contraction.parts import SHARD_ROW, PackBuilder
-from contraction.rewrite import rewrite_part
-from contraction.run import Run
-from contraction.update import changed_hashes
+from incoop.contraction.columns.keys import hashes_of
+from incoop.contraction.columns.run import Run
+from incoop.contraction.parts import parts as parts_module
+from incoop.contraction.parts.overlay import Overlay
+from incoop.contraction.parts.part import Part, differing_pairs
+from incoop.contraction.parts.parts import SHARD_ROW, PackBuilder
+from incoop.contraction.parts.rewrite import rewrite_part
+from incoop.contraction.parts.update import changed_hashes
 
 from .test_contraction_laws import Memory, Version, contract_version, store_run, total
 

@@ -12,15 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import incoop
-from contraction.combine import Combiner
-from contraction.run import Run
-from incoop.grouping import group_pieces
+from incoop.contraction.columns.run import Run
+from incoop.contraction.tree.combine import Combiner
+from incoop.engine.stages.map_contract.grouping import group_pieces
+from incoop.engine.stages.map_contract.leaf_table import LeafTable
+from incoop.engine.stages.map_contract.leaves import shaping
+from incoop.engine.stages.map_contract.mapping import Mapped, Piece, UserError
+from incoop.engine.stages.map_contract.patching import known_leaves, patched, worth_patching
+from incoop.engine.stages.map_contract.summing import sum_pieces
 from incoop.job import Mapper
-from incoop.leaf_table import LeafTable
-from incoop.leaves import shaping
-from incoop.mapping import Mapped, Piece, UserError
-from incoop.patching import known_leaves, patched, worth_patching
-from incoop.summing import sum_pieces
 
 Lines = list[str]
 

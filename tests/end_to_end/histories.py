@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from hypothesis import strategies as st
 
 import incoop
-from contraction.encoding import encode
-from contraction.normal import normal
+from incoop.contraction.columns.encoding import encode
+from incoop.contraction.columns.normal import normal
 
 from .places import Files, Place
 

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import inchdfs
 import incoop
+from incoop import inchdfs
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

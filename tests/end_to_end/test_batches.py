@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 import incoop
-from contraction.folds import Fold
-from incoop.batches import LawfulCombiner
+from incoop.contraction.tree.batches import LawfulCombiner
+from incoop.contraction.tree.folds import Fold
 
 from .places import Place
 from .test_features import some_lines, total, words

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import incoop
-from contraction.encoding import encode
-from contraction.normal import normal
+from incoop.contraction.columns.encoding import encode
+from incoop.contraction.columns.normal import normal
 
 from .histories import random_history, some_lines
 from .jobs import JOBS

@@ -41,7 +41,7 @@ def test_a_failing_mapper_is_told_with_its_record_file_and_line(place: Place) ->
     assert "'a stone here'" in said
     assert "ValueError: stumbled over stone" in said
     assert 'raise ValueError(f"stumbled over {word}")' in failed.value.trace
-    assert "incoop/mapping.py" not in failed.value.trace
+    assert "incoop/engine/stages/map_contract/mapping.py" not in failed.value.trace
 
 
 @pytest.mark.parametrize("combiner", [total, None])

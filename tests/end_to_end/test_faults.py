@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-import inchdfs
 import incoop
-from incoop.failures import ChangesLost, ResultLost
+from incoop import inchdfs
+from incoop.engine.failures import ChangesLost, ResultLost
 from incoop.memo import MemoStore, collect
 
 from .histories import Files, as_set, by_hand, edited, random_history, some_lines, spark_jobs

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 import incoop
-from contraction.parts import SMALL_RUN
-from inchdfs.packs import Location
+from incoop.contraction.parts.parts import SMALL_RUN
+from incoop.engine.running.task_groups import shared_out
+from incoop.engine.stages.map_contract.map_task import ChunkTask
+from incoop.inchdfs.store.packs import Location
 from incoop.job import DEFAULT_SHARDS, FEW_SHARDS
-from incoop.map_stage import ChunkTask
-from incoop.task_groups import shared_out
 
 from .places import Place
 

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-import inchdfs
 import incoop
+from incoop import inchdfs
 
 from .histories import (
     Files,

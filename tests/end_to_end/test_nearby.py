@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 import incoop
-from incoop.counters import take_counts
-from incoop.nearby import ended_on_failure, run_nearby
-from incoop.spark import Spark
+from incoop.engine.running.counters import take_counts
+from incoop.engine.running.nearby import ended_on_failure, run_nearby
+from incoop.engine.running.spark import Spark
 
 
 def test_answers_come_in_the_order_of_the_items() -> None:

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-import inchdfs
 import incoop
-from contraction.part import Part
+from incoop import inchdfs
+from incoop.contraction.parts.part import Part
+from incoop.contraction.parts.stored_run import BlobReader
 from incoop.memo import MemoStore, collect
-from incoop.runs import BlobReader
 
 from .places import Place
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-import inchdfs
 import incoop
+from incoop import inchdfs
 
 from .histories import some_lines, spark_jobs
 from .jobs import listed, slow_total, total, words

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from incoop.spark import Spark
-from incoop.worker_process import settle
+from incoop.engine.running.spark import Spark
+from incoop.engine.running.worker_process import settle
 
 
 def settled(_: int) -> tuple[int, bool]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import inchdfs
+from incoop import inchdfs
 
 #: Small enough that a test's input has many chunks.
 CHUNKS = inchdfs.ChunkSettings(average=2048)

@@ -13,10 +13,10 @@ import mrjob.examples
 from mrjob.fs.local import LocalFilesystem
 from pytest import MonkeyPatch
 
-import inchdfs
-from incoop.fronts.mrjob import IncoopRunner, made_job, run_job
-from incoop.fronts.mrjob_load import loaded_job
-from incoop.fronts.mrjob_report import total
+from incoop import inchdfs
+from incoop.fronts.mrjob.load import loaded_job
+from incoop.fronts.mrjob.report import total
+from incoop.fronts.mrjob.run import IncoopRunner, made_job, run_job
 
 if TYPE_CHECKING:
     from incoop import RunReport, Session

@@ -8,11 +8,11 @@ import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import inchdfs
 import incoop
-from incoop.fronts.streaming import run_streaming
-from incoop.fronts.streaming_options import Options, parse_options
-from incoop.report import RunReport
+from incoop import inchdfs
+from incoop.engine.report import RunReport
+from incoop.fronts.streaming.options import Options, parse_options
+from incoop.fronts.streaming.run import run_streaming
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 import incoop
-from inchdfs.errors import InputNotFound
-from incoop.fronts.mrjob_code import CommandFailed
-from incoop.fronts.mrjob_load import JobFileFailed
+from incoop.fronts.mrjob.code import CommandFailed
+from incoop.fronts.mrjob.load import JobFileFailed
+from incoop.inchdfs.errors import InputNotFound
 
 from ..cli.command import incoop as command
 from ..cli.command import incoop_here as command_here

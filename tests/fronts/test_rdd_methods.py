@@ -12,7 +12,7 @@ import pytest
 from pyspark import RDD, StorageLevel
 
 import incoop
-from incoop.fronts.rdd import MemoRDD
+from incoop.fronts.rdd.memo_rdd import MemoRDD
 
 from .harness import CHUNKS
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import incoop
-from incoop.fronts.rdd_program import RddProgram
+from incoop.fronts.rdd.program import RddProgram
 
 from .harness import CHUNKS
 

@@ -16,7 +16,7 @@ from pyspark.accumulators import AccumulatorParam
 from pyspark.errors import PySparkException
 
 import incoop
-from incoop.fronts.rdd_program import RddProgram
+from incoop.fronts.rdd.program import RddProgram
 
 from .harness import CHUNKS
 

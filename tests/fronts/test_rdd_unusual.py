@@ -14,7 +14,7 @@ from py4j.protocol import Py4JJavaError
 from pyspark import SparkFiles
 from pyspark.mllib.stat import Statistics
 
-from incoop.fronts.rdd_submit import Programs, patched
+from incoop.fronts.rdd.submit import Programs, patched
 
 from .harness import CHUNKS
 

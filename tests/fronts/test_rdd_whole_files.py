@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-import inchdfs.index
 import incoop
-from incoop.fronts.rdd_program import RddProgram
+from incoop.fronts.rdd.program import RddProgram
+from incoop.inchdfs.files import stamps
+from incoop.inchdfs.store import index as indexing
 
 from .harness import CHUNKS
 
@@ -43,14 +44,14 @@ def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Names of the files whose content the index looked at."""
     names: list[str] = []
     for name in ("chunk_file", "take_file"):
-        monkeypatch.setattr(inchdfs.index, name, _noting(names, getattr(inchdfs.index, name)))
+        monkeypatch.setattr(indexing, name, _noting(names, getattr(indexing, name)))
     # Trust the stamps of files that the test has just written.
-    monkeypatch.setattr(inchdfs.stamps, "SETTLED_NS", -60 * 10**9)
+    monkeypatch.setattr(stamps, "SETTLED_NS", -60 * 10**9)
     return names
 
 
 def _noting(names: list[str], function: Callable[..., Any]) -> Callable[..., Any]:
-    def noting(file: inchdfs.index.InputFile, *given: Any) -> Any:
+    def noting(file: indexing.InputFile, *given: Any) -> Any:
         names.append(file.path.name)
         return function(file, *given)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import incoop
-from incoop.errors import IncoopError
+from incoop.base.errors import IncoopError
 from tests.fronts.streams import CHUNKS, Streams, some_lines
 
 WORDS = "awk '{ for (i = 1; i <= NF; i++) print $i \"\\t1\" }'"

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from incoop.errors import BadCall
-from incoop.fronts.streaming import StreamingFailed
-from incoop.fronts.streaming_aggregate import aggregate, java_double
-from incoop.fronts.streaming_options import parse_options
-from incoop.fronts.streaming_process import run_command
-from incoop.fronts.streaming_programs import CommandNotFound, split_command
-from incoop.fronts.streaming_records import KeyRule
+from incoop.base.errors import BadCall
+from incoop.fronts.streaming.aggregate import aggregate, java_double
+from incoop.fronts.streaming.options import parse_options
+from incoop.fronts.streaming.process import run_command
+from incoop.fronts.streaming.programs import CommandNotFound, split_command
+from incoop.fronts.streaming.records import KeyRule
+from incoop.fronts.streaming.run import StreamingFailed
 from tests.fronts.streams import Streams, some_lines
 
 

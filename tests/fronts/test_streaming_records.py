@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contraction.keys import hash_of
-from incoop.errors import BadCall
-from incoop.fronts.streaming_fields import KeyField, number_of, parse_fields
-from incoop.fronts.streaming_keys import Keys
-from incoop.fronts.streaming_partition import (
+from incoop.base.errors import BadCall
+from incoop.contraction.columns.keys import hash_of
+from incoop.fronts.streaming.fields import KeyField, number_of, parse_fields
+from incoop.fronts.streaming.keys import Keys
+from incoop.fronts.streaming.partition import (
     REDUCE_SHARDS,
     Partitioner,
     shards_of,
@@ -23,7 +23,7 @@ from incoop.fronts.streaming_partition import (
     text_hashes,
     tree_shards,
 )
-from incoop.fronts.streaming_records import KeyRule, LineCounts, Order, joined, lines_of, repeated
+from incoop.fronts.streaming.records import KeyRule, LineCounts, Order, joined, lines_of, repeated
 
 LINES = st.lists(st.binary(max_size=8).map(lambda line: line.replace(b"\n", b"")), max_size=30)
 FEW = st.lists(st.text(alphabet="ab.\t 1-", max_size=8).map(str.encode), max_size=30)

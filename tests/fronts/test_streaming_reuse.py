@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from incoop.errors import BadCall, IncoopError
-from incoop.fronts.streaming_combine import Combine, CombineChunk
-from incoop.fronts.streaming_partition import Partitioner
-from incoop.fronts.streaming_records import KeyRule, Order, lines_of
+from incoop.base.errors import BadCall, IncoopError
+from incoop.fronts.streaming.combine import Combine, CombineChunk
+from incoop.fronts.streaming.partition import Partitioner
+from incoop.fronts.streaming.records import KeyRule, Order, lines_of
 from tests.fronts.streams import Streams, some_lines
 
 COUNTING = 'awk \'{ print; print "reporter:counter:lines,seen,1" > "/dev/stderr" }\''

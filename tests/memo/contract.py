@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from incoop.base.checksums import block_hash, verify_block
 from incoop.memo import (
     INLINE_BYTES,
     Keep,
@@ -23,11 +24,9 @@ from incoop.memo import (
     MemoStore,
     StoreTooNew,
     WrongSecret,
-    block_hash,
     collect,
     stats,
     verify,
-    verify_block,
 )
 from incoop.memo.events import DidLoseRedis, DidRejectEntry, DidRejectGeneration, DidRejectPack
 from incoop.memo.identity import STORE_FORMAT
@@ -117,7 +116,7 @@ class MemoStoreContract:
         assert store.lookup([task_id(2)]) == [None]
 
     def test_an_entry_signed_with_another_secret_is_a_miss(self, place: Place) -> None:
-        from incoop.memo.checksum import Signer
+        from incoop.base.checksums import Signer
         from incoop.memo.entry import encode_entries
 
         store = place.open()

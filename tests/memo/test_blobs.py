@@ -16,8 +16,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from incoop.errors import BadCall
-from incoop.memo import BlobStore, PackUnreadable, PackWriteFailed, WorkerConfig, block_hash
+from incoop.base.checksums import block_hash
+from incoop.base.errors import BadCall
+from incoop.memo import BlobStore, PackUnreadable, PackWriteFailed, WorkerConfig
 from incoop.memo.cache import CachedFiles
 from incoop.memo.events import DidRejectPack, EventLog
 from incoop.memo.files import split_name

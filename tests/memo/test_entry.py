@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from incoop.base.checksums import Signer, block_hash, verify_block
 from incoop.memo import MemoEntry
-from incoop.memo.checksum import Signer, block_hash, verify_block
 from incoop.memo.entry import decode_entries, encode_entries, epoch_of, split_ids
 
 SIGNER = Signer(b"a secret of the tests")
@@ -146,7 +146,7 @@ def test_the_examples_in_docstrings_hold(name: str) -> None:
 
 def test_a_worker_that_handles_packs_loads_neither_redis_nor_numpy() -> None:
     script = (
-        "import sys; from incoop.memo import WorkerConfig, MemoEntry, verify_block\n"
+        "import sys; from incoop.memo import WorkerConfig, MemoEntry\n"
         "print([name for name in ('redis', 'numpy', 'fsspec', 'pyspark') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from incoop.errors import BadCall
-from incoop.memo import MemoEntry, MemoStore, RedisUnreachable, block_hash, collect, verify
+from incoop.base.checksums import block_hash
+from incoop.base.errors import BadCall
+from incoop.memo import MemoEntry, MemoStore, RedisUnreachable, collect, verify
 from incoop.memo.address import make_pool, shown
 from incoop.memo.events import DidDropWrite, DidFindEmptyMemo, DidLoseRedis, MemoEvent
 from incoop.memo.wire import bulk_parser

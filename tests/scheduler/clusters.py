@@ -72,7 +72,7 @@ def session(master: str, **settings: Any) -> Iterator[SparkSession]:
 
 
 def wait_for_executors(spark: SparkSession, count: int) -> None:
-    from scheduler.spark_adapter import executors
+    from incoop.scheduler.spark_adapter import executors
 
     end = time.monotonic() + 60
     while len(executors(spark.sparkContext)) < count:

@@ -17,10 +17,10 @@ from typing import Any
 from pyspark import TaskContext
 from pyspark.sql import SparkSession
 
-import inchdfs
 import incoop
-import incoop.cluster
-from scheduler.spark_adapter import executors, locality_wait, located, where_stage_ran
+import incoop.engine.running.cluster
+from incoop import inchdfs
+from incoop.scheduler.spark_adapter import executors, locality_wait, located, where_stage_ran
 
 from .clusters import prepare, session, standalone, wait_for_executors
 
@@ -92,7 +92,7 @@ def in_one_jvm(folder: Path) -> dict[str, Any]:
         spark.sparkContext._jsc.sc().conf().set("spark.locality.wait", "20s")
         for name, seed in (("with", 1), ("without", 1)):
             if name == "without":
-                incoop.cluster.choose_locations = lambda tasks, hosts: []
+                incoop.engine.running.cluster.choose_locations = lambda tasks, hosts: []
             texts = folder / f"texts-{name}"
             write(texts, range(FILES), 0)
             first = ran(spark, folder / name, texts)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scheduler.placement import SECOND, Assignment, Host, Queues, Task, place
+from incoop.scheduler.placement import SECOND, Assignment, Host, Queues, Task, place
 
 NAMES = ("ash", "beech", "cedar", "larch", "oak")
 

@@ -13,15 +13,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contraction.parts import BlockLost
-from incoop.cluster import _Measured
+from incoop.contraction.parts.parts import BlockLost
+from incoop.engine.report import RunReport
+from incoop.engine.running.cluster import _Measured
+from incoop.engine.running.placing import ShardPlaces
+from incoop.engine.running.spark import Spark
 from incoop.memo import WorkerConfig
 from incoop.memo.cache import Traffic, cache_name, take_traffic
-from incoop.placing import ShardPlaces
-from incoop.report import RunReport
-from incoop.spark import Spark
-from scheduler.placement import GIGABIT, Task
-from scheduler.spark_adapter import LONGEST_WAIT, SHORTEST_WAIT, Executor, choose_locations, wait_for
+from incoop.scheduler.placement import GIGABIT, Task
+from incoop.scheduler.spark_adapter import LONGEST_WAIT, SHORTEST_WAIT, Executor, choose_locations, wait_for
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -186,7 +186,7 @@ def test_on_one_machine_nothing_is_placed(spark: SparkSession, tmp_path: Path) -
 
 
 def test_on_one_machine_the_scheduler_is_not_even_imported() -> None:
-    loaded = "[name for name in sys.modules if name.startswith('scheduler')]"
-    found = f"import incoop, incoop.pipeline, incoop.session, sys; print({loaded})"
+    loaded = "[name for name in sys.modules if name.startswith('incoop.scheduler')]"
+    found = f"import incoop, incoop.engine.driver, incoop.session, sys; print({loaded})"
     ran = subprocess.run([sys.executable, "-c", found], capture_output=True, text=True, check=True)
     assert ran.stdout == "[]\n"

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scheduler.simulate import Cluster, Policy, Simulation, Work, compare
-from scheduler.workloads import COMPUTE_INTENSIVE, DATA_INTENSIVE, KINDS, Kind
+from incoop.scheduler.simulate import Cluster, Policy, Simulation, Work, compare
+from incoop.scheduler.workloads import COMPUTE_INTENSIVE, DATA_INTENSIVE, KINDS, Kind
 
 MB = 1_000_000
 #: Round figures for reckoning by hand.

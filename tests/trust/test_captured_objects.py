@@ -45,8 +45,8 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from inchdfs.records import Csv, Delimited, FixedLength, Lines, RecordFormat, WholeFile
 from incoop.fingerprint import CannotFingerprint, fingerprint
+from incoop.inchdfs.cutting.records import Csv, Delimited, FixedLength, Lines, RecordFormat, WholeFile
 
 
 class Node:

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import incoop
-from incoop.failures import ChangesLost
-from incoop.keeping import Keeper
+from incoop.engine.failures import ChangesLost
+from incoop.engine.keeper import Keeper
+from incoop.engine.running.stage_runner import StageRunner
 from incoop.memo.delivered import Delivered, NoteNotWritten
-from incoop.stage_runner import StageRunner
 from tests.end_to_end.places import CHUNKS, Place
 from tests.memo.servers import RealServer
 
@@ -461,7 +461,7 @@ def test_the_folder_of_the_memo_removed_is_a_new_beginning(place: Place) -> None
 
 
 def test_notes_of_a_store_are_small_files_of_their_own(tmp_path: Path) -> None:
-    from incoop.memo.checksum import Signer
+    from incoop.base.checksums import Signer
 
     notes = Delivered(tmp_path, Signer(b"secret"))
     assert notes.noted("a") is None

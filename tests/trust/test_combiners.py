@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-import inchdfs
 import incoop
-from incoop.alike import alike, noise_of
-from incoop.soundness import Records, check_combiner
+from incoop import inchdfs
+from incoop.engine.stages.map_contract.alike import alike, noise_of
+from incoop.engine.stages.map_contract.soundness import Records, check_combiner
 from tests.end_to_end.places import Place
 from tests.fronts.mrjob_runs import Memoized, plain
 from tests.fronts.streams import Streams

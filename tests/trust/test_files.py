@@ -20,10 +20,11 @@ from pathlib import Path
 
 import pytest
 
-from inchdfs import DatasetStore, Manifest, Splitter, index_input, stamps
-from inchdfs.digests import FileDigests
-from inchdfs.manifest import FORMAT_VERSION
-from inchdfs.stamps import Stamp, Watch, flush_of, layers_at
+from incoop.inchdfs import DatasetStore, Manifest, Splitter, index_input
+from incoop.inchdfs.files import stamps
+from incoop.inchdfs.files.digests import FileDigests
+from incoop.inchdfs.files.stamps import Stamp, Watch, flush_of, layers_at
+from incoop.inchdfs.store.manifest import FORMAT_VERSION
 from tests.chunk.samples import text
 from tests.chunk.test_index import bytes_read_by
 

@@ -18,10 +18,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import incoop
-from contraction.encoding import UnfitKey, encode
-from contraction.keys import hash_of, hashes_of
-from contraction.normal import normal
-from contraction.run import Run, merge
+from incoop.contraction.columns.encoding import UnfitKey, encode
+from incoop.contraction.columns.keys import hash_of, hashes_of
+from incoop.contraction.columns.normal import normal
+from incoop.contraction.columns.run import Run, merge
 from tests.cli.command import CALL
 from tests.end_to_end.places import Place
 

@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 from pyspark import SparkContext
 
-import inchdfs
 import incoop
-from incoop.errors import BadCall
+from incoop import inchdfs
+from incoop.base.errors import BadCall
+from incoop.base.paths import SchemeNotServed, local_path
 from incoop.fingerprint import fingerprint
-from incoop.fronts.hadoop_paths import local_files
-from incoop.fronts.streaming import run_streaming
-from incoop.fronts.streaming_options import parse_options
+from incoop.fronts.common.hadoop_paths import local_files
+from incoop.fronts.streaming.options import parse_options
+from incoop.fronts.streaming.run import run_streaming
 from incoop.memo import MemoStore
-from incoop.paths import SchemeNotServed, local_path
 from tests.cli.command import incoop as command
 from tests.cli.command import incoop_here
 from tests.end_to_end.conftest import base, place

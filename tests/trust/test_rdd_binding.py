@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from incoop.fronts.rdd_submit import Programs, patched, run_script
+from incoop.fronts.rdd.submit import Programs, patched, run_script
 from tests.fronts.harness import CHUNKS
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-import inchdfs
 import incoop
+from incoop import inchdfs
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

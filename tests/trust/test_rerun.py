@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 import incoop
-from incoop.failures import NotDeterministic
-from incoop.verifying import NotAsBefore, Origin
+from incoop.engine.failures import NotDeterministic
+from incoop.engine.verify import NotAsBefore, Origin
 from tests.cli.command import incoop as command
 
 from .workshop import SUM, Workshop

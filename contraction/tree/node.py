@@ -1,0 +1,368 @@
+"""Contract one shard of one node: combine its children's parts, or update the predecessor's for what changed.
+
+Contract: the part equals the one that combining all children from scratch gives, to the byte.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import zip_longest
+from typing import Any
+
+import numpy as np
+
+from incoop.base.errors import IncoopError
+from incoop.contraction.columns.keys import Hashes
+from incoop.contraction.columns.run import EMPTY, Run
+from incoop.contraction.parts.part import Part, Reader, differing_pairs
+from incoop.contraction.parts.parts import COUNTS, OTHER, OWN_PACK, SHARD_ROW, PackBuilder, write_part
+from incoop.contraction.parts.rewrite import rewrite_part
+from incoop.contraction.parts.update import changed_hashes, member, rows_with
+from incoop.contraction.tree.combine import Combiner
+from incoop.contraction.tree.folds import Fold
+from incoop.contraction.tree.sums import Delta, appeared, sums_at, together, vanished
+
+_NOTHING = np.empty(0, np.uint64)
+
+#: Updating a key costs about three times what combining it from scratch does: more changed keys than this share of the
+#: old node's, and the node is combined from scratch. An estimate; docs/decisions/0002-update-or-combine.md.
+_MANY_KEYS = 1 / 3
+
+#: Finding a child's changed keys costs reading two runs: with more new children than this share, it is not tried.
+#: An estimate, from the same place.
+_MOST_CHILDREN = 1 / 2
+
+#: Sums are updated while that looks at no more than this many times the keys that combining all children looks at.
+_ADDED_KEYS = 1.0
+
+#: With fewer changed children than this share that is taken for granted.
+_SURELY_FEW = 1 / 8
+
+#: Sums of more children are made in portions: the keys of a shard of a thousand chunks need not fit in memory.
+_AT_ONCE = 64
+
+
+class NotIntegers(IncoopError):
+    """Values of a sum that are no integers, or keys that are no plain ones: sums that cannot be updated by addition."""
+
+
+class PendingReader:
+    """Reads packs, and what was just added to the pack being built."""
+
+    def __init__(self, stored: Reader, pending: PackBuilder) -> None:
+        self._stored, self._pending = stored, pending
+
+    def read(self, pack: bytes, offset: int, length: int) -> bytes:
+        if pack == OWN_PACK:
+            return self._pending.read(offset, length)
+        return self._stored.read(pack, offset, length)
+
+
+@dataclass(frozen=True, slots=True)
+class NodeTask:
+    """A node to contract. Runs are named by their ids."""
+
+    id: bytes
+    children: tuple[bytes, ...]
+    #: The node of the last generation that this one follows, and its children; None to combine from scratch.
+    old_id: bytes | None = None
+    old_children: tuple[bytes, ...] = ()
+
+
+@dataclass(slots=True)
+class ShardContraction:
+    """The tree of one shard, bottom up. `rows` has the SHARD_ROW of every run that is stored already."""
+
+    shard: int
+    shards: int
+    rows: dict[bytes, Any]
+    #: For each run, the older packs that its part refers to, packed.
+    refs: dict[bytes, bytes]
+    combiner: Combiner
+    reader: Reader
+    pack: PackBuilder
+    #: Whether nodes have so many children that only sums of integers are to be contracted so.
+    wide: bool = False
+    #: Small runs, which hold all shards, read once for several of them.
+    wholes: dict[bytes, Part] = field(default_factory=dict)
+    #: Parts that were computed, and parts taken over after their children were found to have changed nothing.
+    executed: int = 0
+    #: For runs of sums, how an old one became a new one, as far as it is known.
+    deltas: dict[tuple[bytes, bytes], Delta] = field(default_factory=dict)
+    #: For nodes that were updated, the pairs of the keys that changed.
+    _fresh: dict[tuple[bytes, bytes], Run] = field(default_factory=dict)
+    _parts: dict[bytes, Part] = field(default_factory=dict)
+    _changes: dict[tuple[bytes, bytes], Hashes] = field(default_factory=dict)
+
+    @property
+    def shard_bits(self) -> int:
+        """How many leading bits of a hash name the shard."""
+        return self.shards.bit_length() - 1
+
+    def contract(self, task: NodeTask) -> None:
+        """Compute one node's part; its children are stored or were contracted before.
+
+        (1) Without a predecessor, or where most children are new, all children are combined. A node of sums is updated
+            by what was added to its children and taken from them, the others are not read.
+        (2) Else the changed keys of the children that differ are found (many of them: combine all, too);
+        (3) only those are combined again, from all children;
+        (4) those that come out as they were are dropped: when none is left, the climb ends here.
+        """
+        if task.old_id is None or not all(run in self.rows for run in (task.old_id, *task.old_children)):
+            self._combine_all(task)  # step (1)
+            return
+        kind = self._kind_by_changes(task)
+        if self._add_up(task, kind):
+            return
+        if self._mostly_new(task):
+            self._combine_all(task)
+            return
+        changed = self.changed_below(task)  # step (2)
+        if not len(changed):
+            self._take_over(task, kind)
+            return
+        old = self._part(task.old_id)
+        if len(changed) > old.keys * _MANY_KEYS:
+            self._combine_all(task)
+            return
+        fresh = self.combiner.combine(self._selected(task, changed))  # step (3)
+        before = old.select(changed)
+        really = changed_hashes(before, fresh)  # step (4)
+        self.executed += 1
+        if not len(really):
+            self._take_over(task, kind)
+            return
+        kept = fresh.take(rows_with(fresh, really))
+        held = len(before.take(rows_with(before, really)))
+        row, packs = rewrite_part(old, really, kept, held, self.pack)
+        self.rows[task.id], self.refs[task.id] = _of_kind(as_row(row), kind), b"".join(packs)
+        self._changes[task.old_id, task.id], self._fresh[task.old_id, task.id] = really, kept
+
+    def _add_up(self, task: NodeTask, kind: int) -> bool:
+        """Update a node of sums; False when its sums cannot be updated by addition, or that would cost more."""
+        assert task.old_id is not None
+        if self.combiner.fold is not Fold.SUM or kind == OTHER:
+            return False
+        pairs = self._differing(task)
+        if self._costs_more(task, pairs):
+            return False
+        changed = [delta for old, new in pairs for delta in self._deltas_of(old, new)]
+        if not changed:
+            self._take_over(task, kind)
+            return True
+        delta = together([each for each in changed if each is not None]) if None not in changed else None
+        if delta is not None and not len(delta):
+            self._take_over(task, kind)
+            return True
+        sums = sums_at(self._part(task.old_id).select(delta.hashes), delta) if delta is not None else None
+        if delta is None or sums is None:
+            return False
+        there = sums.after != 0
+        if kind != COUNTS and len(doubtful := sums.in_doubt()):
+            there |= member(delta.hashes, self.combiner.combine(self._selected(task, doubtful)).hashes)
+        self.executed += 1
+        self.combiner.calls += int(np.count_nonzero(sums.held))
+        change, fresh = sums.outcome(there)
+        if not len(change):
+            self._take_over(task, kind)
+            return True
+        held = len(fresh) - int(change.holders.sum())
+        row, packs = rewrite_part(self._part(task.old_id), change.hashes, fresh, held, self.pack)
+        self.rows[task.id], self.refs[task.id] = _of_kind(as_row(row), kind), b"".join(packs)
+        self._changes[task.old_id, task.id], self.deltas[task.old_id, task.id] = change.hashes, change
+        self._fresh[task.old_id, task.id] = fresh
+        return True
+
+    def _differing(self, task: NodeTask) -> list[tuple[bytes | None, bytes | None]]:
+        """The children that changed: what was there, and what is now."""
+        stretches = replaced(task.old_children, task.children)
+        gone = Counter(old for stretch, _ in stretches for old in stretch)
+        pairs: list[tuple[bytes | None, bytes | None]] = []
+        others: list[bytes] = []
+        # A sum does not depend on the order of its children; of some it is known how one became the other.
+        base = {new: old for old, new in self.deltas}
+        for new in (new for _, stretch in stretches for new in stretch):
+            if gone[old := base.get(new, b"")]:
+                gone[old] -= 1
+                pairs.append((old, new))
+            else:
+                others.append(new)
+        pairs += zip_longest(gone.elements(), others)
+        return [
+            (old, new)
+            for old, new in pairs
+            if old is None or new is None or self.rows[old]["content"] != self.rows[new]["content"]
+        ]
+
+    def _kind_by_changes(self, task: NodeTask) -> int:
+        """What is known of the values of all children: the old node's row says it of those that it had."""
+        came = [child for _, stretch in replaced(task.old_children, task.children) for child in stretch]
+        return min(int(self.rows[task.old_id]["sums"]), self._kind(came)) if task.old_id is not None else OTHER
+
+    def _kind(self, children: Sequence[bytes]) -> int:
+        """What is known of the values of all these children."""
+        kind = min((int(self.rows[child]["sums"]) for child in children), default=COUNTS)
+        if kind == OTHER and self.wide:
+            raise NotIntegers
+        return kind
+
+    def _costs_more(self, task: NodeTask, pairs: list[tuple[bytes | None, bytes | None]]) -> bool:
+        """Whether adding up what changed looks at more keys than combining all children."""
+        if len(pairs) < len(task.children) * _SURELY_FEW:
+            return False  # without asking every child for its keys
+        return self._keys_to_add(pairs) > sum(int(self.rows[child]["keys"]) for child in task.children) * _ADDED_KEYS
+
+    def _keys_to_add(self, pairs: list[tuple[bytes | None, bytes | None]]) -> int:
+        total = 0
+        for old, new in pairs:
+            known = self.deltas.get((old, new)) if old is not None and new is not None else None
+            total += len(known) if known is not None else sum(int(self.rows[run]["keys"]) for run in (old, new) if run)
+        return total
+
+    def _deltas_of(self, old: bytes | None, new: bytes | None) -> list[Delta | None]:
+        """What one child adds, and what it takes away."""
+        if old is None or new is None:
+            return [vanished(self._part(run).whole()) for run in (old,) if run] + [
+                appeared(self._part(run).whole()) for run in (new,) if run
+            ]
+        if (old, new) in self.deltas:
+            return [self.deltas[old, new]]
+        before, after = differing_pairs(self._part(old), self._part(new))
+        return [vanished(before), appeared(after)]
+
+    def _selected(self, task: NodeTask, hashes: Hashes) -> list[Run]:
+        return [self._part(child).select(hashes) for child in task.children]
+
+    def _combine_all(self, task: NodeTask) -> None:
+        """Combine all children from scratch; compare with the predecessor, if there is one."""
+        kind = self._kind(task.children)
+        whole = self._combined(task.children, kind)
+        self.executed += 1
+        row = write_part(whole, self.shard_bits, self.pack)
+        self.rows[task.id], self.refs[task.id] = _of_kind(as_row(row), kind), b""
+        if task.old_id in self.rows and self.rows[task.old_id]["content"] == self.rows[task.id]["content"]:
+            self._take_over(task, kind)
+
+    def _combined(self, children: Sequence[bytes], kind: int) -> Run:
+        if kind == OTHER or self.combiner.fold is not Fold.SUM or len(children) <= _AT_ONCE:
+            return self.combiner.combine([self._part(child).whole() for child in children])
+        portions = (children[at : at + _AT_ONCE] for at in range(0, len(children), _AT_ONCE))
+        return self.combiner.combine([self._combined(portion, kind) for portion in portions])
+
+    def _mostly_new(self, task: NodeTask) -> bool:
+        """Whether finding what changed in the children would cost more than combining them."""
+        new = sum(
+            self.rows[come]["content"] != self.rows[gone]["content"] if gone is not None else True
+            for gone, come in _pairs(task)
+        )
+        return bool(new > len(task.children) * _MOST_CHILDREN)
+
+    def changes(self, old: bytes, new: bytes) -> Hashes:
+        """Hashes of the keys in which two runs differ."""
+        if old == new or self.rows[old]["content"] == self.rows[new]["content"]:
+            return _NOTHING
+        if (old, new) not in self._changes:
+            self._changes[old, new] = changed_hashes(*differing_pairs(self._part(old), self._part(new)))
+        return self._changes[old, new]
+
+    def changed_pairs(self, old: bytes, new: bytes) -> tuple[Hashes, Run]:
+        """The keys in which two runs differ, and the pairs that the new one has of them."""
+        changed = self.changes(old, new)
+        if not len(changed):
+            return changed, EMPTY
+        fresh = self._fresh.get((old, new))
+        return changed, self._part(new).select(changed) if fresh is None else fresh
+
+    def part(self, run: bytes) -> Part:
+        """The part of a run in this shard."""
+        return self._part(run)
+
+    def _take_over(self, task: NodeTask, kind: int) -> None:
+        assert task.old_id is not None
+        self.rows[task.id] = _of_kind(self.rows[task.old_id].copy(), kind)
+        self.refs[task.id] = self.refs[task.old_id]
+        self._changes[task.old_id, task.id] = _NOTHING
+
+    def changed_below(self, task: NodeTask) -> Hashes:
+        """Hashes whose sequence of values over the children may differ from the predecessor's."""
+        found: list[Hashes] = []
+        for gone, come in replaced(task.old_children, task.children):
+            paired = min(len(gone), len(come))
+            found += [self.changes(old, new) for old, new in zip(gone[:paired], come[:paired], strict=True)]
+            found += [self._part(run).whole().hashes for run in (*gone[paired:], *come[paired:])]
+        return np.unique(np.concatenate(found)) if found else _NOTHING
+
+    def _part(self, run: bytes) -> Part:
+        if run not in self._parts:
+            reader = PendingReader(self.reader, self.pack)
+            self._parts[run] = Part.of_shard(self.rows[run], self.shard, self.shards, reader, self.wholes)
+        return self._parts[run]
+
+
+def _pairs(task: NodeTask) -> Iterator[tuple[bytes | None, bytes]]:
+    """Each child that is new, with the one whose place it takes."""
+    for gone, come in replaced(task.old_children, task.children):
+        yield from zip((*gone, *([None] * len(come)))[: len(come)], come, strict=True)
+
+
+@lru_cache(maxsize=16)  # every shard asks; a wide node's children are many
+def replaced(old: tuple[bytes, ...], new: tuple[bytes, ...]) -> list[tuple[tuple[bytes, ...], tuple[bytes, ...]]]:
+    """The stretches in which two lists differ: what is gone, and what has come in its place.
+
+    Example:
+        >>> replaced((b"a", b"b", b"c"), (b"a", b"x", b"c", b"d"))
+        [((b'b',), (b'x',)), ((), (b'd',))]
+    """
+    start = 0
+    while start < min(len(old), len(new)) and old[start] == new[start]:
+        start += 1
+    end = 0
+    while end < min(len(old), len(new)) - start and old[-1 - end] == new[-1 - end]:
+        end += 1
+    # The common ends first: of children that are equal to others only those are aligned.
+    stop_old, stop_new = len(old) - end, len(new) - end
+    stretches = []
+    at = start, start
+    for here, there in [*_aligned(old, new, start, stop_old, stop_new), (stop_old, stop_new)]:
+        if at != (here, there):
+            stretches.append((old[at[0] : here], new[at[1] : there]))
+        at = here + 1, there + 1
+    return stretches
+
+
+def _aligned(
+    old: tuple[bytes, ...], new: tuple[bytes, ...], start: int, stop_old: int, stop_new: int
+) -> list[tuple[int, int]]:
+    """Places of the same child in both lists, in order, as many as can be: the longest ascending sequence of them."""
+    times = Counter(old[start:stop_old])
+    place = {child: at for at, child in enumerate(old[start:stop_old], start) if times[child] == 1}
+    #: For each length, the least place that a sequence of it ends with; every found place with the one before it.
+    least: list[int] = []
+    found: list[tuple[int, int]] = []
+    before: dict[tuple[int, int], tuple[int, int] | None] = {}
+    for there in range(start, stop_new):
+        if (here := place.get(new[there])) is not None:
+            length = bisect_left(least, here)
+            before[here, there] = found[length - 1] if length else None
+            least[length : length + 1], found[length : length + 1] = [here], [(here, there)]
+    sequence: list[tuple[int, int]] = []
+    last = found[-1] if found else None
+    while last is not None:
+        sequence.append(last)
+        last = before[last]
+    return sequence[::-1]
+
+
+def as_row(values: tuple[Any, ...]) -> Any:
+    """One SHARD_ROW."""
+    return np.array([values], SHARD_ROW)[0]
+
+
+def _of_kind(row: Any, kind: int) -> Any:
+    """A SHARD_ROW that promises no more of a node's values than holds for all of its children's."""
+    row["sums"] = min(int(row["sums"]), kind)
+    return row

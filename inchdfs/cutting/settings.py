@@ -1,0 +1,81 @@
+"""How large chunks are: average, minimum, maximum, and which marker finder cuts them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from incoop.base.errors import BadCall
+
+#: Bytes that the Rabin fingerprint looks at. pyrabin allows 17 to 63; 48 is what LBFS and the Incoop paper use.
+WINDOW = 48
+
+#: About 1 MiB a chunk: large enough that Spark's and Redis' cost per chunk is small, small enough that an edit
+#: re-maps little. bench/bench_chunk.py shows throughput and stability for other sizes.
+LARGEST_AVERAGE = 1 << 20
+
+#: Below this an input's chunks would cost more to look up than to map again.
+SMALLEST_AVERAGE = 16 << 10
+
+#: A small input is cut into about this many chunks, so that an edit reuses nearly all of it.
+CHUNKS_OF_A_SMALL_INPUT = 64
+
+CHUNKERS = ("rabin", "fastcdc")
+
+# The bounds of pyfastcdc's parameters.
+_FASTCDC_AVERAGE = (256, 4 << 20)
+_FASTCDC_MINIMUM = (64, 1 << 20)
+_FASTCDC_MAXIMUM = (1024, 16 << 20)
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkSettings:
+    """Everything besides the bytes and the record format that decides where chunks end.
+
+    Example:
+        >>> ChunkSettings(average=1 << 20)
+        ChunkSettings(average=1048576, minimum=524288, maximum=4194304, chunker='rabin')
+    """
+
+    #: Expected chunk size before the cut moves to the end of its record.
+    average: int = LARGEST_AVERAGE
+    #: No marker is searched in the first `minimum` bytes of a chunk. At least WINDOW, so a cut depends on nothing
+    #: before the chunk: that is what makes parallel search and resync equal to a sequential run. Half of the average
+    #: unless told otherwise: half of the bytes are never searched, and sizes differ less.
+    minimum: int = 0
+    #: A chunk without a marker ends here.
+    maximum: int = 0
+    chunker: str = "rabin"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "minimum", self.minimum or max(WINDOW, self.average // 2))
+        object.__setattr__(self, "maximum", self.maximum or self.average * 4)
+        if self.chunker not in CHUNKERS:
+            raise BadCall(f"chunker {self.chunker!r} is unknown; choose one of {', '.join(CHUNKERS)}.")
+        if not WINDOW <= self.minimum < self.average < self.maximum < 1 << 31:
+            raise BadCall(
+                f"chunk sizes must satisfy {WINDOW} <= minimum < average < maximum < 2 GiB, "
+                f"not {self.minimum}, {self.average}, {self.maximum}."
+            )
+        if self.chunker == "fastcdc":
+            for name, (low, high) in {
+                "average": _FASTCDC_AVERAGE,
+                "minimum": _FASTCDC_MINIMUM,
+                "maximum": _FASTCDC_MAXIMUM,
+            }.items():
+                if not low <= getattr(self, name) <= high:
+                    raise BadCall(f"with fastcdc the {name} must lie between {low} and {high} bytes.")
+
+    @classmethod
+    def for_input(cls, size: int, chunker: str = "rabin") -> ChunkSettings:
+        """Choose the default for an input of `size` bytes: small inputs still get tens of chunks.
+
+        Example:
+            >>> ChunkSettings.for_input(10_000_000).average
+            131072
+            >>> ChunkSettings.for_input(10_000_000_000).average
+            1048576
+        """
+        average = SMALLEST_AVERAGE
+        while average < LARGEST_AVERAGE and average * 2 * CHUNKS_OF_A_SMALL_INPUT <= size:
+            average *= 2
+        return cls(average=average, chunker=chunker)

@@ -1,0 +1,175 @@
+"""Remove what no version needs, and check what every version does.
+
+Contract: a chunk that a manifest names is never removed; nothing is removed while a put is running.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from incoop.inchdfs.errors import StoreDamaged
+from incoop.inchdfs.store.datasets import DatasetStore, all_manifests
+from incoop.inchdfs.store.pack_writer import PackWriter
+from incoop.inchdfs.store.packs import Location, PackIndex, read_chunk, sortable
+
+#: A pack is written anew without its dead chunks when less than this share of it is alive: each byte is copied at
+#: most about twice over its life, and dead bytes never exceed the living.
+_ALIVE_ENOUGH = 0.5
+
+
+@dataclass(slots=True)
+class Collected:
+    """What a collection removed, or would remove."""
+
+    temporary_files: int = 0
+    #: Indexes of inputs of which no file exists any more.
+    indexes: int = 0
+    packs: int = 0
+    rewritten_packs: int = 0
+    bytes: int = 0
+
+
+def collect(store: DatasetStore, dry_run: bool = False) -> Collected:
+    """Remove interrupted puts and chunks that no version names."""
+    done = Collected()
+    if not store.folder.exists():
+        return done
+    with store.collecting():
+        _remove_what_interrupted_writers_left(store, done, dry_run)
+        index = store.index()
+        _remove_indexes_of_vanished_inputs(store, done, dry_run)
+        _remove_packs_without_index(store, done, dry_run)
+        live = _live(store)
+        for number in range(len(index.names)):
+            _collect_pack(store, index, number, live, done, dry_run)
+    return done
+
+
+def _remove_what_interrupted_writers_left(store: DatasetStore, done: Collected, dry_run: bool) -> None:
+    hidden = (path for folder in (store.folder, store.packs, store.inputs) for path in folder.glob(".*"))
+    for path in (*store.temporary.glob("*"), *hidden):
+        done.temporary_files += 1
+        done.bytes += path.stat().st_size
+        if not dry_run:
+            path.unlink()
+
+
+def _remove_indexes_of_vanished_inputs(store: DatasetStore, done: Collected, dry_run: bool) -> None:
+    for path, manifest in store.input_manifests().items():
+        if not any(Path(entry.name).exists() for entry in manifest.files):
+            done.bytes += path.stat().st_size
+            done.indexes += 1
+            if not dry_run:
+                path.unlink()
+
+
+def _live(store: DatasetStore) -> npt.NDArray[np.bytes_]:
+    manifests = [manifest for _, manifest in all_manifests(store)] + list(store.input_manifests().values())
+    ids = [sortable(manifest.rows["id"]) for manifest in manifests]
+    return np.unique(np.concatenate(ids)) if ids else np.empty(0, "S16")
+
+
+def _remove_packs_without_index(store: DatasetStore, done: Collected, dry_run: bool) -> None:
+    """A pack without an index is what a crash between the two left; one with a damaged index is not touched."""
+    for path in store.packs.glob("*.pack"):
+        if not path.with_suffix(".index").exists():
+            done.bytes += path.stat().st_size
+            done.packs += 1
+            if not dry_run:
+                path.unlink()
+
+
+def _collect_pack(
+    store: DatasetStore,
+    index: PackIndex,
+    number: int,
+    live: npt.NDArray[np.bytes_],
+    done: Collected,
+    dry_run: bool,
+) -> None:
+    members = np.flatnonzero(index.pack_of == number)
+    rows = index.rows[members]
+    alive = np.isin(sortable(rows["id"]), live)
+    total, living = int(rows["stored"].sum(dtype=np.int64)), int(rows["stored"][alive].sum(dtype=np.int64))
+    if living >= total * _ALIVE_ENOUGH and living:
+        return
+    if not dry_run:
+        _replace_pack(store, index, number, members[alive])
+    if living:
+        done.rewritten_packs += 1
+    else:
+        done.packs += 1
+    done.bytes += total - living
+
+
+def _replace_pack(store: DatasetStore, index: PackIndex, number: int, kept: npt.NDArray[np.intp]) -> None:
+    """Write the kept chunks of a pack to a new one, if there are any, and remove it."""
+    name = index.names[number]
+    compressed = bool((index.rows["stored"][kept] != index.rows["length"][kept]).any())
+    with PackWriter(store.packs, store.temporary, compressed) as writer:
+        for where in index.locations(kept):
+            writer.add(where.id, read_chunk(where))
+        writer.finish()
+    # The index first: a pack without an index is garbage, an index without its pack is damage.
+    (store.packs / f"{name}.index").unlink()
+    (store.packs / f"{name}.pack").unlink(missing_ok=True)
+
+
+@dataclass(slots=True)
+class Verified:
+    """What a full check found."""
+
+    versions: int = 0
+    #: Stored chunks that are what their ids promise, and their bytes.
+    chunks: int = 0
+    bytes: int = 0
+    damaged_chunks: int = 0
+    #: Sentences, each naming a version and what it lost.
+    damage: list[str] = field(default_factory=list)
+
+
+def verify(store: DatasetStore, progress: Callable[[int], object] = lambda _: None, drop: bool = False) -> Verified:
+    """Re-read every stored chunk, and say which versions lost some.
+
+    With `drop`, damaged chunks are removed from the store, so that the next put of their source writes them again.
+    """
+    found = Verified()
+    if not store.folder.exists():
+        return found
+    index = store.index()
+    sound = np.array([_is_sound(where, found, progress) for where in index.locations(np.arange(len(index.rows)))], bool)
+    held = np.unique(sortable(index.rows["id"][sound]))
+    for name in store.names():
+        for version in store.versions(name):
+            found.versions += 1
+            try:
+                ids = store.manifest(f"{name}@{version}").rows["id"]
+                lost = int((~np.isin(sortable(ids), held)).sum())
+                if lost:
+                    found.damage.append(f"{name}@{version}: {lost} of {len(ids)} chunks are lost")
+            except StoreDamaged as damage:
+                found.damage.append(f"{name}@{version}: {damage.what}: {damage.why}")
+    if drop and found.damaged_chunks:
+        with store.collecting():
+            for number in np.unique(index.pack_of[~sound]):
+                _replace_pack(store, index, int(number), np.flatnonzero((index.pack_of == number) & sound))
+    return found
+
+
+def _is_sound(where: Location, found: Verified, progress: Callable[[int], object]) -> bool:
+    try:
+        if not Path(where.path).exists():  # looked at here, because reading would search for it in every other pack
+            raise StoreDamaged(where.path, "the pack is gone")
+        read_chunk(where)
+    except StoreDamaged:
+        found.damaged_chunks += 1
+        return False
+    found.chunks += 1
+    found.bytes += where.length
+    progress(where.length)
+    return True

@@ -1,0 +1,186 @@
+"""Index the user's files where they are: the manifest of an input that is given by path.
+
+Contract: the chunks are those of chunking every file from scratch with the same settings. A file whose stamp did not
+move is not read, where its file system's times are to be trusted (stamps.py); any other is resynced against what is
+known of it. The content of a file that cannot be read from the middle (compressed, or a pipe) is kept in the store's
+packs.
+
+The index of an input is one file, `<store>/inchdfs/inputs/<hash of what was named>.manifest`. It is a cache: when it
+is damaged or gone, the input is chunked from scratch. Settings chosen for a first index are kept, so that an input
+that grows stays comparable with itself.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import xxhash
+
+from incoop.base.errors import BadCall
+from incoop.inchdfs.cutting.chunk_table import EDGE, Rows, offsets_of, rows_of
+from incoop.inchdfs.cutting.chunking import chunk_file
+from incoop.inchdfs.cutting.parallel import SegmentRunner
+from incoop.inchdfs.cutting.records import Lines, RecordFormat
+from incoop.inchdfs.cutting.settings import ChunkSettings
+from incoop.inchdfs.errors import StoreDamaged, StoreTooNew
+from incoop.inchdfs.files.sources import InputFile, Listing, expand, local_paths, readable
+from incoop.inchdfs.files.stamps import Stamp, Watch
+from incoop.inchdfs.store.datasets import DatasetStore
+from incoop.inchdfs.store.manifest import FileEntry, Manifest, tag_of
+from incoop.inchdfs.store.pack_writer import PackWriter
+from incoop.inchdfs.store.packs import Location, PackIndex, using_store, write_atomically
+from incoop.inchdfs.store.put import Sink, take_file
+
+log = logging.getLogger("incoop.inchdfs")
+
+Named = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+
+
+def index_input(
+    store: DatasetStore,
+    inputs: Named,
+    *,
+    settings: ChunkSettings | None = None,
+    records: RecordFormat | None = None,
+    paranoid: bool = False,
+    run_segments: SegmentRunner | None = None,
+    progress: Callable[[int], object] = lambda _: None,
+) -> Manifest:
+    """The manifest of plain files, folders and globs, read only where they changed.
+
+    `paranoid` verifies every file by its content. File names in the manifest are absolute paths.
+    """
+    records = records or Lines()
+    files = expand(inputs)
+    if not files:
+        raise BadCall("no input was named.")
+    path = _index_path(store, inputs, records)
+    previous = _load(path, settings)
+    watch = Watch()  # before the first look at a file
+    stamps = [_stamp(file) for file in files]
+    settings = settings or (previous.settings if previous else None)
+    settings = settings or ChunkSettings.for_input(sum(stamp.size for stamp in stamps))
+    known = _Known(previous, watch.began)
+
+    entries: list[FileEntry] = []
+    tables: list[Rows] = []
+    with store.writing():  # content that is kept must not be collected before the index names it
+        for file, stamp in zip(files, stamps, strict=True):
+            name = str(file.path.absolute())
+            rows = None if paranoid else known.unchanged(stamp)
+            trusted = rows is not None or watch.will_tell(file.path, stamp)
+            if not file.seekable:
+                rows = _kept_content(store, file, settings, records, rows)
+            elif rows is None:
+                rows = rows_of(chunk_file(file, settings, records, known.rows(file, name, stamp), run_segments))
+            size = int(rows["length"].sum(dtype=np.int64))
+            entries.append(FileEntry(name, size, len(rows), stamp, not file.seekable, trusted))
+            tables.append(rows)
+            progress(stamp.size)
+        manifest = Manifest(settings, tag_of(records), tuple(entries), np.concatenate(tables), {"indexed": watch.began})
+        if previous is None or (previous.files, previous.root) != (manifest.files, manifest.root):
+            with using_store(store.inputs):
+                write_atomically(path, [manifest.to_bytes()])
+    return manifest
+
+
+def locate(store: DatasetStore, manifest: Manifest) -> list[Location]:
+    """Where the bytes of every chunk of a manifest are, in order."""
+    index: PackIndex | None = None
+    found: list[Location] = []
+    for entry, rows in manifest.by_file():
+        if entry.kept:
+            index = index or store.index()
+            found += index.locate(rows["id"])
+        else:
+            lengths = rows["length"].tolist()
+            places = zip(rows["id"].tolist(), offsets_of(rows).tolist(), lengths, strict=True)
+            found += [Location(id_, entry.name, offset, length, length, kept=False) for id_, offset, length in places]
+    return found
+
+
+def _kept_content(
+    store: DatasetStore, file: InputFile, settings: ChunkSettings, records: RecordFormat, known: Rows | None
+) -> Rows:
+    """Keep the content of a compressed file or a pipe: a chunk of it cannot be read from the middle."""
+    index = store.index()
+    if known is not None and file.compressed and (index.find(known["id"]) >= 0).all():
+        return known
+    with PackWriter(store.packs, store.temporary, compress=True) as writer:
+        rows = take_file(file, settings, records, None, Sink(index, writer))
+        writer.finish()
+    return rows
+
+
+class _Known:
+    """What the last index knows of each file."""
+
+    def __init__(self, previous: Manifest | None, now: int) -> None:
+        self._by_name: dict[str, Rows] = {}
+        self._by_stamp: dict[Stamp, Rows] = {}
+        #: The same without the change time, which a rename moves.
+        self._by_renamed: dict[Stamp, Rows] = {}
+        self._by_head: dict[int, Rows] = {}
+        if previous is None:
+            return
+        # A clock that was set back can give a file the times that it had before.
+        times_go_on = previous.notes["indexed"] <= now
+        for entry, rows in previous.by_file():
+            self._by_name[entry.name] = rows
+            if len(rows):
+                self._by_head.setdefault(int(rows["head"][0]), rows)
+            if entry.stamp is None:  # of an earlier format
+                continue
+            self._by_renamed[replace(entry.stamp, ctime_ns=0)] = rows
+            if entry.trusted and times_go_on:
+                self._by_stamp[entry.stamp] = rows
+
+    def unchanged(self, stamp: Stamp) -> Rows | None:
+        """The rows of a file that did not move, under whatever name."""
+        return self._by_stamp.get(stamp)
+
+    def rows(self, file: InputFile, name: str, stamp: Stamp) -> Rows | None:
+        """What to resync a file against; whatever it is, the chunks are the same.
+
+        The file under another name (a rotated log), else what was under its name, unless another file begins as it
+        does now (one that was copied).
+        """
+        renamed = self._by_renamed.get(replace(stamp, ctime_ns=0))
+        if renamed is not None or not self._by_head:
+            return renamed
+        with readable(file.path), file.path.open("rb") as opened:
+            head = xxhash.xxh3_64_intdigest(opened.read(EDGE))
+        before = self._by_name.get(name)
+        if before is not None and len(before) and before["head"][0] == head:
+            return before
+        return self._by_head.get(head, before)
+
+
+def _stamp(file: InputFile) -> Stamp:
+    with readable(file.path):
+        return Stamp.of(file.path)
+
+
+def _index_path(store: DatasetStore, inputs: Named, records: RecordFormat) -> Path:
+    if isinstance(inputs, Listing):
+        named = ["listing", inputs.name]
+    else:
+        named = [str(Path(one).absolute()) for one in local_paths(inputs)]
+    key = "\0".join([*named, tag_of(records)])
+    return store.inputs / f"{xxhash.xxh3_128_hexdigest(os.fsencode(key))}.manifest"
+
+
+def _load(path: Path, settings: ChunkSettings | None) -> Manifest | None:
+    try:
+        manifest = Manifest.from_bytes(path.read_bytes(), str(path))
+    except FileNotFoundError:
+        return None
+    except (StoreDamaged, StoreTooNew) as error:
+        log.warning("%s The input is chunked from scratch.", error)
+        return None
+    return manifest if settings in (None, manifest.settings) else None

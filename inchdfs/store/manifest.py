@@ -1,0 +1,149 @@
+"""The chunks of one version of a dataset, file by file, and how they are kept on disk.
+
+Contract: `from_bytes(to_bytes())` is the identity; a manifest that is cut short, altered, or of a later format is
+refused with an error, never half read.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import xxhash
+
+from incoop.base.errors import BadCall
+from incoop.inchdfs.cutting import records as formats
+from incoop.inchdfs.cutting.chunk_table import ROW, Rows, root_hash
+from incoop.inchdfs.cutting.records import RecordFormat
+from incoop.inchdfs.cutting.settings import ChunkSettings
+from incoop.inchdfs.errors import StoreDamaged, StoreTooNew
+from incoop.inchdfs.files.stamps import Stamp
+
+#: Bumped whenever cuts or this layout change: stored chunks and memos of another format are not comparable.
+#: 2: stamps hold the device, and say whether they are trusted. Cuts are those of 1, whose stamps are left out.
+FORMAT_VERSION = 2
+
+_MAGIC = b"INCOOPMF"
+_HEAD = struct.Struct("<8sIIQ")  # magic, format, header bytes, rows; a checksum of everything else follows
+_CHECKSUM_SIZE = 16
+_BUILT_IN = {
+    f.__name__: f for f in (formats.Lines, formats.FixedLength, formats.Delimited, formats.WholeFile, formats.Csv)
+}
+
+
+@dataclass(frozen=True, slots=True)
+class FileEntry:
+    """One file of a version: its rows are the next `chunks` of the manifest."""
+
+    name: str
+    size: int
+    chunks: int
+    #: What the file system said of the file when it was read; None for one that was put.
+    stamp: Stamp | None = None
+    #: The bytes are in packs; else in the file that `name` is the path of.
+    kept: bool = True
+    #: While its stamp does not move, the file need not be read.
+    trusted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """Ordered chunks of all files of one version."""
+
+    settings: ChunkSettings
+    #: Names the record format: what cut these chunks.
+    records_tag: str
+    files: tuple[FileEntry, ...]
+    rows: Rows = field(compare=False)
+    #: Facts about the version: when it was made, what it was appended to.
+    notes: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def size(self) -> int:
+        return int(self.rows["length"].sum(dtype=np.int64))
+
+    @property
+    def root(self) -> bytes:
+        return root_hash(self.rows)
+
+    def by_file(self) -> Iterator[tuple[FileEntry, Rows]]:
+        """Each file with its own rows."""
+        first = 0
+        for entry in self.files:
+            yield entry, self.rows[first : first + entry.chunks]
+            first += entry.chunks
+
+    def to_bytes(self) -> bytes:
+        header = json.dumps(
+            {
+                "settings": dataclasses.asdict(self.settings),
+                "records": self.records_tag,
+                "files": [
+                    [f.name, f.size, f.chunks, dataclasses.astuple(f.stamp) if f.stamp else None, f.kept, f.trusted]
+                    for f in self.files
+                ],
+                "notes": self.notes,
+            },
+            separators=(",", ":"),
+        ).encode()
+        head = _HEAD.pack(_MAGIC, FORMAT_VERSION, len(header), len(self.rows))
+        body = header + np.ascontiguousarray(self.rows).tobytes()
+        return head + xxhash.xxh3_128_digest(head + body) + body
+
+    @classmethod
+    def from_bytes(cls, data: bytes, where: str) -> Manifest:
+        """Read a manifest; `where` is named when it cannot be read."""
+        start = _HEAD.size + _CHECKSUM_SIZE
+        if len(data) < start or not data.startswith(_MAGIC):
+            raise StoreDamaged(where, "not a manifest")
+        head, checksum, body = data[: _HEAD.size], data[_HEAD.size : start], data[start:]
+        _, version, header_size, row_count = _HEAD.unpack(head)
+        if version > FORMAT_VERSION:
+            raise StoreTooNew(where, version, FORMAT_VERSION)
+        if xxhash.xxh3_128_digest(head + body) != checksum:
+            raise StoreDamaged(where, "the manifest is cut short or altered")
+        header = json.loads(body[:header_size])
+        return cls(
+            settings=ChunkSettings(**header["settings"]),
+            records_tag=header["records"],
+            files=tuple(_entry(version, *fields) for fields in header["files"]),
+            rows=np.frombuffer(body, dtype=ROW, count=row_count, offset=header_size),
+            notes=header["notes"],
+        )
+
+
+def _entry(
+    version: int, name: str, size: int, chunks: int, stamp: list[int] | None, kept: bool, trusted: bool = False
+) -> FileEntry:
+    known = Stamp(*stamp) if stamp and version == FORMAT_VERSION else None
+    return FileEntry(name, size, chunks, known, kept, trusted)
+
+
+def tag_of(records: RecordFormat) -> str:
+    """A text that names a record format and its parameters, the same in every process.
+
+    Example:
+        >>> tag_of(formats.FixedLength(8))
+        '{"FixedLength": {"length": 8}}'
+    """
+    kind = type(records)
+    if kind is _BUILT_IN.get(kind.__name__):
+        fields = dataclasses.asdict(records)  # type: ignore[call-overload]
+        return json.dumps({kind.__name__: {k: v.hex() if isinstance(v, bytes) else v for k, v in fields.items()}})
+    return f"{kind.__module__}.{kind.__qualname__} {records!r}"
+
+
+def records_of(tag: str) -> RecordFormat:
+    """The built-in format that a tag names."""
+    if not tag.startswith("{"):
+        raise BadCall(f"this data was stored with the record format {tag}; pass it again with records=….")
+    ((name, fields),) = json.loads(tag).items()
+    if name == "Delimited":
+        fields["delimiter"] = bytes.fromhex(fields["delimiter"])
+    built: RecordFormat = _BUILT_IN[name](**fields)
+    return built

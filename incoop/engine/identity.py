@@ -1,0 +1,122 @@
+"""What a job's results depend on besides its input, as hashes that go into every task id.
+
+Contract: everything that can change a map run is in `map`, for each of the job's mappers; what can change a node is in
+that and `combine`; what can change the output, in those and `reduce`. Names of jobs, paths and times are in none.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+import xxhash
+
+from incoop.code import Functions
+from incoop.code.modules import sources
+from incoop.contraction.columns.encoding import ENCODING_VERSION
+from incoop.contraction.columns.keys import HASH_BYTES
+from incoop.contraction.parts.parts import KEYS_PER_BLOCK
+from incoop.contraction.tree.shape import BATCH_BITS, GROUP_BITS, LARGEST_GROUP, SMALLEST_GROUP, WIDE_BITS
+from incoop.engine.stages.map_contract.leaves import shaping
+from incoop.fingerprint import classes_digest, fingerprint, imports_by_name, impurities, one_look, parts
+from incoop.inchdfs.store.manifest import tag_of
+from incoop.job import Job
+
+#: Constants that shape stored runs and trees: another value, other ids.
+_TREES = f"{GROUP_BITS} {BATCH_BITS} {WIDE_BITS} {SMALLEST_GROUP} {LARGEST_GROUP}"
+_LAYOUT = f"{ENCODING_VERSION} {HASH_BYTES} {KEYS_PER_BLOCK} {_TREES}"
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """The hashes of one job's code and parameters."""
+
+    map: tuple[bytes, ...]
+    combine: bytes
+    reduce: bytes
+    #: One text for all that shapes the tree.
+    tree: str
+    #: Names and digests of the functions and values behind them, to say later what changed.
+    parts: dict[str, str] = field(compare=False)
+    #: Sentences on code whose result may not follow from its input.
+    impurities: list[str] = field(compare=False)
+
+    @property
+    def reads_id(self) -> bytes:
+        """Names what is known of all that this code reads."""
+        return _hash(b"reads", *self.map, self.combine, self.reduce)
+
+    def within(self, mapped: bytes, contracted: bytes, read: Mapping[str, bytes]) -> Identity:
+        """The same where functions also read something: digests of what the stages read, and it by name."""
+        if not read:
+            return self
+        maps = tuple(_hash(each, mapped) for each in self.map)
+        combine = _hash(self.combine, contracted)
+        return replace(
+            self,
+            map=maps,
+            combine=combine,
+            reduce=_hash(self.reduce, contracted),
+            tree=_hash(combine, *maps).hex(),
+            parts=self.parts | {name: digest.hex() for name, digest in read.items()},
+        )
+
+
+def functions_of(job: Job) -> Functions:
+    """What the job's tasks call."""
+    mappers = tuple(job.mapper.values() if isinstance(job.mapper, Mapping) else [job.mapper])
+    return Functions(mappers, job.combiner, job.reducer, job.records)
+
+
+def identify(job: Job) -> Identity:
+    """Hash a job's functions."""
+    with one_look():
+        return _identify(job)
+
+
+def _identify(job: Job) -> Identity:
+    roles = list(functions_of(job).roles())
+    depends_on = [os.fspath(path) for path in job.depends_on]
+    named: dict[str, str] = {}
+    impure: list[str] = []
+    prints: list[bytes] = []
+    for role, function in roles:
+        if function is None:
+            prints.append(b"none")
+            continue
+        prints.append(fingerprint(function, version=job.version, depends_on=depends_on, role=role))
+        named |= {
+            name: digest.hex()
+            for name, digest in parts(function, version=job.version, depends_on=depends_on, role=role).items()
+        }
+        if job.version is None:
+            impure += [str(call) for call in impurities(function) if not call.followed]
+    *prints, records = prints
+    shape = f"{_LAYOUT} {job.shard_count} {job.may_have_few_shards} {tag_of(job.records)}".encode() + records
+    given = [function for _, function in roles if function is not None]
+    if job.version is None and imports_by_name(*given):
+        # Which modules that are, nobody knows: all that the functions' own modules import count, as they are written.
+        homes = {part.partition(" ")[2].partition(":")[0] for part in named}
+        shape += _hash(*(each.name.encode() + b"\0" + each.source for each in sources(homes)))
+    # A version text stands for code only together with the job that it is a version of.
+    scope = job.name.encode() if job.version is not None else b""
+    # Combiners and reducers call methods of objects that the mapper made, of classes their own code never names.
+    classes = (
+        classes_digest(*(function for _, function in roles if function is not None)) if job.version is None else b""
+    )
+    leaves = shaping(job.leaf, job.combiner).encode()
+    maps = tuple(_hash(b"map", shape, scope, each, prints[-2], leaves) for each in prints[:-2])
+    combine_print = _hash(b"combine", shape, scope, prints[-2], classes)
+    return Identity(
+        map=maps,
+        combine=combine_print,
+        reduce=_hash(b"reduce", shape, prints[-1], classes),
+        tree=_hash(combine_print, *maps).hex(),
+        parts=named,
+        impurities=list(dict.fromkeys(impure)),
+    )
+
+
+def _hash(*pieces: bytes) -> bytes:
+    return xxhash.xxh3_128_digest(b"".join(len(piece).to_bytes(4, "little") + piece for piece in pieces))

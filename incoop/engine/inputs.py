@@ -1,0 +1,149 @@
+"""What `run` is given as input, as chunks: paths, stored datasets, named inputs.
+
+Contract: an input is an ordered list of content-hashed chunks. Where their bytes are is worked out only for those that
+have to be read.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+
+from incoop import inchdfs
+from incoop.base.errors import BadCall
+from incoop.contraction.parts.parts import BlockLost
+from incoop.engine.output import OutputBlock
+from incoop.inchdfs.cutting.chunk_table import ROW
+from incoop.inchdfs.cutting.parallel import SegmentRunner
+from incoop.inchdfs.store.index import Named
+from incoop.inchdfs.store.manifest import Manifest
+from incoop.inchdfs.store.packs import Location
+from incoop.job import Job
+
+#: How a stored dataset is named as an input.
+SCHEME = "inchdfs:/"
+
+
+@runtime_checkable
+class BlockSource(Protocol):
+    """The result of another run: its output blocks are chunks."""
+
+    def output_blocks(self) -> list[OutputBlock]: ...
+
+    def recover(self, lost: BlockLost) -> None: ...
+
+
+class _Blocks:
+    """Output blocks with the rows that a manifest would have for them."""
+
+    def __init__(self, blocks: list[OutputBlock]) -> None:
+        self.blocks = [block for block in blocks if block.length]
+        self.rows = np.array([(b.id, b.length, 0, b.tail, True) for b in self.blocks], ROW)
+
+
+Piece = Manifest | _Blocks
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkedInput:
+    """The chunks of all inputs of a run, and which mapper reads each."""
+
+    rows: npt.NDArray[Any]
+    mapper_of: npt.NDArray[np.int64]
+    #: Where the bytes of the chunks at these indices (ascending) are.
+    locate: Callable[[list[int]], Sequence[Location | OutputBlock]]
+
+    @property
+    def size(self) -> int:
+        return int(self.rows["length"].sum(dtype=np.int64))
+
+
+def chunk_inputs(
+    job: Job,
+    inputs: Any,
+    store: inchdfs.DatasetStore,
+    settings: inchdfs.ChunkSettings | None,
+    paranoid: bool,
+    run_segments: SegmentRunner | None = None,
+) -> ChunkedInput:
+    """Chunk what the user named; each named input goes with the mapper of that name.
+
+    `run_segments` is where large files are searched for chunks.
+    """
+    if isinstance(job.mapper, Mapping):
+        if not isinstance(inputs, Mapping) or set(inputs) != set(job.mapper):
+            names = ", ".join(map(repr, job.mapper))
+            raise BadCall(f"job {job.name!r} has a mapper for each of {names}; give a dict with an input for each.")
+        named = [(inputs[name], which) for which, name in enumerate(job.mapper)]
+    else:
+        if isinstance(inputs, Mapping):
+            raise BadCall(f"job {job.name!r} has one mapper; a dict of inputs needs a dict of mappers.")
+        named = [(inputs, 0)]
+    pieces: list[tuple[Piece, int]] = []
+    for each, which in named:
+        if isinstance(each, BlockSource):
+            pieces.append((_Blocks(each.output_blocks()), which))
+        else:
+            pieces += [(manifest, which) for manifest in _manifests(each, job, store, settings, paranoid, run_segments)]
+    rows = np.concatenate([np.empty(0, ROW), *(piece.rows for piece, _ in pieces)])
+    mapper_of = np.repeat([which for _, which in pieces], [len(piece.rows) for piece, _ in pieces])
+    return ChunkedInput(rows, mapper_of.astype(np.int64), lambda wanted: _locate(store, pieces, wanted))
+
+
+def _manifests(
+    named: Any,
+    job: Job,
+    store: inchdfs.DatasetStore,
+    settings: inchdfs.ChunkSettings | None,
+    paranoid: bool,
+    run_segments: SegmentRunner | None,
+) -> list[Manifest]:
+    """Datasets by their manifests; the paths between them as one indexed input."""
+    each = [named] if isinstance(named, str | os.PathLike) else named
+    if not isinstance(each, Sequence) or not each or not all(isinstance(one, str | os.PathLike) for one in each):
+        raise BadCall(
+            f"an input is a path, a glob, a folder, a list of those, {SCHEME}NAME, or a result, not {named!r:.80}."
+        )
+    found: list[Manifest] = []
+    paths: list[str] = []
+
+    def index(files: Named) -> Manifest:
+        return inchdfs.index_input(
+            store, files, settings=settings, records=job.records, paranoid=paranoid, run_segments=run_segments
+        )
+
+    def index_paths() -> None:
+        if paths:
+            found.append(index(list(paths)))
+            paths.clear()
+
+    if isinstance(named, inchdfs.Listing):
+        return [index(named)]
+    for one in map(os.fspath, each):
+        if one.startswith(SCHEME):
+            index_paths()
+            found.append(store.manifest(one))
+        else:
+            paths.append(one)
+    index_paths()
+    return found
+
+
+def _locate(
+    store: inchdfs.DatasetStore, pieces: list[tuple[Piece, int]], wanted: list[int]
+) -> list[Location | OutputBlock]:
+    found: list[Location | OutputBlock] = []
+    first = 0
+    index = np.array(wanted, np.int64)
+    for piece, _ in pieces:
+        low, high = np.searchsorted(index, [first, first + len(piece.rows)]).tolist()
+        if low < high:
+            places = piece.blocks if isinstance(piece, _Blocks) else inchdfs.locate(store, piece)
+            found += [places[at] for at in (index[low:high] - first).tolist()]
+        first += len(piece.rows)
+    return found

@@ -1,0 +1,247 @@
+"""A run's output as parts that are read one by one: shards of reduced pairs, or chunks of mapped ones.
+
+Contract: the same data gives the same parts in the same order; a part has a content hash that tells whether it
+changed. A part's blocks are the chunks of the next stage.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+import xxhash
+
+from incoop.base.checksums import block_hash, verify_block
+from incoop.contraction.columns.normal import name_of
+from incoop.contraction.columns.run import EMPTY, Run
+from incoop.contraction.columns.wire import read_column
+from incoop.contraction.parts.part import Part, differing_pairs, read_block, read_overlay
+from incoop.contraction.parts.parts import BlockLost
+from incoop.contraction.parts.stored_run import BlobReader, RunHeader, RunRef
+from incoop.contraction.parts.update import changed_hashes, rows_with
+from incoop.engine.stages.map_contract.contract_task import COUNTED
+
+Pair = tuple[Any, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class OutputBlock:
+    """A stored block of pairs: where it is, and what verifies it."""
+
+    id: bytes
+    pack: bytes
+    offset: int
+    length: int
+    #: A shard's block is a run; a mapped chunk's is a column of pairs.
+    is_run: bool
+    #: Whether a run's values are still to be paired with their keys.
+    bare: bool
+    #: Where the block stands among its neighbours; shapes the next stage's tree.
+    tail: int
+    #: What changed in a shard's block since it was written.
+    changes: BlockChanges | None = field(default=None, kw_only=True)
+
+    def pairs(self, reader: BlobReader) -> list[Pair]:
+        """Read, verify and decode."""
+        if not self.length and self.changes is None:
+            return []
+        data = reader.read(self.pack, self.offset, self.length) if self.length else b""
+        if self.is_run:
+            run = self.changes.over(data, self.pack, reader) if self.changes else read_block(data, self.id, self.pack)
+            values = run.paired().values if self.bare else run.values
+        elif verify_block(data, self.id):
+            values, _ = read_column(data, 0)
+        else:
+            raise BlockLost(self.pack, "an output block does not match its hash")
+        return [pair for pair in values.to_list() if pair[0] is not COUNTED]
+
+
+@dataclass(frozen=True, slots=True)
+class BlockChanges:
+    """The slice of an overlay that belongs to one block."""
+
+    #: The hash of the block without it.
+    block: bytes
+    #: The overlay's block: hash, pack, offset, length.
+    stored: tuple[bytes, bytes, int, int]
+    #: Which range of its shard's hashes the block is: of 2**bits, counted from 0.
+    shard_bits: int
+    bits: int
+    number: int
+
+    def over(self, data: bytes, pack: bytes, reader: BlobReader) -> Run:
+        """The block, read from `pack`, as it is now."""
+        written = read_block(data, self.block, pack) if data else EMPTY
+        digest, overlay_pack, offset, length = self.stored
+        overlay = read_overlay(reader.read(overlay_pack, offset, length), digest, overlay_pack)
+        (change,) = overlay.cut(self.shard_bits, self.bits, [self.number])
+        return change.over(written)
+
+
+class Output(Protocol):
+    """What a Result reads."""
+
+    def __len__(self) -> int: ...
+
+    def content(self, part: int) -> bytes: ...
+
+    def blocks(self, part: int, reader: BlobReader) -> list[OutputBlock]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Sharded:
+    """Reduced pairs: one part a shard."""
+
+    header: RunHeader
+
+    def __len__(self) -> int:
+        return len(self.header.rows)
+
+    def content(self, part: int) -> bytes:
+        return bytes(self.header.rows["content"][part])
+
+    def blocks(self, part: int, reader: BlobReader) -> list[OutputBlock]:
+        stored = self.part(part, reader)
+        changes = _changes(stored)
+        return [
+            OutputBlock(
+                *(id_ if change is None else change[0], stored.packs[pack], offset, length),
+                is_run=True,
+                bare=stored.bare,
+                tail=_tail(part, number, len(stored.rows)),
+                changes=change and change[1],
+            )
+            for number, ((id_, pack, offset, length), change) in enumerate(
+                zip(stored.rows.tolist(), changes, strict=True)
+            )
+        ]
+
+    def part(self, part: int, reader: BlobReader) -> Part:
+        return Part.load(self.header.rows[part], len(self).bit_length() - 1, reader)
+
+
+@dataclass(frozen=True, slots=True)
+class Mapped:
+    """A map-only job's pairs, in input order: one part a chunk. Empty for an empty input."""
+
+    refs: Sequence[RunRef] = ()
+
+    def __len__(self) -> int:
+        return len(self.refs)
+
+    def content(self, part: int) -> bytes:
+        return self.refs[part].digest
+
+    def blocks(self, part: int, reader: BlobReader) -> list[OutputBlock]:
+        ref = self.refs[part]
+        # The content itself shapes the next tree: a chunk has no neighbours that stay when it changes.
+        tail = xxhash.xxh3_64_intdigest(ref.digest)
+        return [OutputBlock(ref.digest, ref.pack, ref.offset, ref.length, is_run=False, bare=False, tail=tail)]
+
+
+def _changes(part: Part) -> list[tuple[bytes, BlockChanges] | None]:
+    """For each block of a part that its overlay changes, what it is known by now, and the change."""
+    if not len(part.over):
+        return [None] * len(part.rows)
+    found: list[tuple[bytes, BlockChanges] | None] = []
+    coarser = part.bits - part.over_bits
+    for number, overlay in enumerate(part.overlay().cut(part.shard_bits, part.bits)):
+        digest, pack, offset, length = part.over[number >> coarser].item()
+        block = bytes(part.rows["hash"][number])
+        change = BlockChanges(block, (digest, part.packs[pack], offset, length), part.shard_bits, part.bits, number)
+        found.append((block_hash(block + overlay.to_bytes()), change) if len(overlay) else None)
+    return found
+
+
+def read_part(output: Output, part: int, reader: BlobReader) -> list[Pair]:
+    """All pairs of one part."""
+    return read_blocks(output.blocks(part, reader), reader)
+
+
+def read_blocks(blocks: Sequence[OutputBlock], reader: BlobReader) -> list[Pair]:
+    """The pairs of a part's blocks: a shard's by key, a mapped chunk's in input order."""
+    pairs = [pair for block in blocks for pair in block.pairs(reader)]
+    return ordered(pairs) if any(block.is_run for block in blocks) else pairs
+
+
+#: Pairs of an old and of a new output.
+Sides = tuple[list[Pair], list[Pair]]
+
+
+def portions(old: Output, new: Output) -> int:
+    """In how many portions `differing` compares two outputs."""
+    return max(len(old), len(new)) if _comparable(old, new) else 1
+
+
+def differing(old: Output, new: Output, portion: int, reader: BlobReader) -> tuple[Sides, Sides]:
+    """Pairs that two outputs may not share: those under the key that gave them, and those under another.
+
+    All pairs of a key that differs are among the first, in one portion, unless another key gave one, too. Between
+    outputs of one kind only what differs is read.
+    """
+    if not _comparable(old, new):
+        old_parts = Counter(old.content(part) for part in range(len(old)))
+        new_parts = Counter(new.content(part) for part in range(len(new)))
+        return ([], []), (_unshared(old, new_parts, reader), _unshared(new, old_parts, reader))
+    if len(old) and len(new):
+        if old.content(portion) == new.content(portion):
+            return ([], []), ([], [])
+        before, after = differing_pairs(_part(old, portion, reader), _part(new, portion, reader))
+        changed = changed_hashes(before, after)
+        before, after = before.take(rows_with(before, changed)), after.take(rows_with(after, changed))
+    else:
+        before = _part(old, portion, reader).whole() if len(old) else EMPTY
+        after = _part(new, portion, reader).whole() if len(new) else EMPTY
+    (own_before, other_before), (own_after, other_after) = _by_giver(before), _by_giver(after)
+    return (own_before, own_after), (other_before, other_after)
+
+
+def _comparable(old: Output, new: Output) -> bool:
+    """Whether two outputs can be compared part by part: the same shards, or only one of them has any."""
+    sharded = [output for output in (old, new) if len(output)]
+    return all(isinstance(each, Sharded) for each in sharded) and len({len(each) for each in sharded}) == 1
+
+
+def _part(output: Output, part: int, reader: BlobReader) -> Part:
+    assert isinstance(output, Sharded)
+    return output.part(part, reader)
+
+
+def _by_giver(run: Run) -> tuple[list[Pair], list[Pair]]:
+    """The pairs under the key whose reducer call gave them, and the others."""
+    own: list[Pair] = []
+    others: list[Pair] = []
+    for key, pairs in run.groups():
+        name = name_of(key)
+        for pair in pairs:
+            if pair[0] is not COUNTED:
+                (own if pair[0] is key or name_of(pair[0]) == name else others).append(pair)
+    return own, others
+
+
+def _unshared(output: Output, other: Counter[bytes], reader: BlobReader) -> list[Pair]:
+    spare = other.copy()
+    pairs: list[Pair] = []
+    for part in range(len(output)):
+        content = output.content(part)
+        if spare[content] > 0:
+            spare[content] -= 1
+        else:
+            pairs += read_part(output, part, reader)
+    return pairs
+
+
+def ordered(pairs: list[Pair]) -> list[Pair]:
+    """Pairs by key; by the keys' bytes where they do not compare. Pairs of one key keep their order."""
+    try:
+        return sorted(pairs, key=lambda pair: pair[0])
+    except Exception:  # what comparing raises is up to the keys: a Decimal that is no number, an array
+        return sorted(pairs, key=lambda pair: name_of(pair[0]))
+
+
+def _tail(part: int, number: int, count: int) -> int:
+    """A hash of a block's place: an edit inside a block leaves the next tree's shape alone."""
+    return xxhash.xxh3_64_intdigest(np.array([part, number, count], np.int64).tobytes())

@@ -1,0 +1,103 @@
+"""What a run did: counts of tasks and keys, seconds by stage, warnings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from incoop.engine.stages.map_contract.contract_task import ShardDone
+
+
+@dataclass(slots=True)
+class StageCount:
+    """Tasks that a stage has, and those that ran this time."""
+
+    tasks: int = 0
+    executed: int = 0
+
+
+@dataclass(slots=True)
+class RunReport:
+    """Prints as a short table; `as_dict` gives the same as plain values."""
+
+    job: str
+    generation: int = 0
+    input_bytes: int = 0
+    #: Bytes of the chunks that were mapped.
+    fresh_bytes: int = 0
+    map: StageCount = field(default_factory=StageCount)
+    combine: StageCount = field(default_factory=StageCount)
+    reduce: StageCount = field(default_factory=StageCount)
+    keys_total: int = 0
+    #: Reducer calls.
+    keys_reduced: int = 0
+    #: By stage; "spark" is what starting Spark took, when this run had to.
+    seconds: dict[str, float] = field(
+        default_factory=lambda: {"chunk": 0.0, "spark": 0.0, "map": 0.0, "contract": 0.0, "reduce": 0.0, "total": 0.0}
+    )
+    #: Bytes of packs that tasks on a cluster read from the caches beside them, and from the shared store. By stage.
+    local_bytes: dict[str, int] = field(default_factory=lambda: {"map": 0, "contract": 0})
+    moved_bytes: dict[str, int] = field(default_factory=lambda: {"map": 0, "contract": 0})
+    warnings: list[str] = field(default_factory=list)
+    counters: dict[str, int] = field(default_factory=dict)
+
+    def contracted(self, done: Sequence[ShardDone], wall: float) -> None:
+        """Take in what contract tasks did; the wall time is divided as the tasks' own time was."""
+        self.combine.executed = sum(each.combined for each in done)
+        self.reduce.executed = sum(each.reduced_keys > 0 for each in done)
+        self.keys_reduced = sum(each.reduced_keys for each in done)
+        contract, reduce = (sum(getattr(each, f"{stage}_seconds") for each in done) for stage in ("contract", "reduce"))
+        share = contract / (contract + reduce) if contract + reduce else 1.0
+        self.seconds["contract"], self.seconds["reduce"] = wall * share, wall * (1 - share)
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "job": self.job,
+            "generation": self.generation,
+            "input_bytes": self.input_bytes,
+            "fresh_bytes": self.fresh_bytes,
+            "map": {"tasks": self.map.tasks, "executed": self.map.executed},
+            "combine": {"tasks": self.combine.tasks, "executed": self.combine.executed},
+            "reduce": {"tasks": self.reduce.tasks, "executed": self.reduce.executed},
+            "keys": {"total": self.keys_total, "reduced": self.keys_reduced},
+            "seconds": {stage: round(seconds, 4) for stage, seconds in self.seconds.items()},
+            "bytes": {
+                "local": sum(self.local_bytes.values()),
+                "moved": sum(self.moved_bytes.values()),
+                "stages": {
+                    stage: {"local": self.local_bytes[stage], "moved": moved}
+                    for stage, moved in self.moved_bytes.items()
+                },
+            },
+            "warnings": list(self.warnings),
+            "counters": dict(sorted(self.counters.items())),
+        }
+
+    def __str__(self) -> str:
+        rows = [
+            (f"{self.job}, run {self.generation}", "ran", "of", "seconds"),
+            ("input bytes", f"{self.fresh_bytes:,}", f"{self.input_bytes:,}", f"{self.seconds['chunk']:.2f}"),
+            ("map chunks", f"{self.map.executed:,}", f"{self.map.tasks:,}", f"{self.seconds['map']:.2f}"),
+            (
+                "combine blocks",
+                f"{self.combine.executed:,}",
+                f"{self.combine.tasks:,}",
+                f"{self.seconds['contract']:.2f}",
+            ),
+            ("reduce shards", f"{self.reduce.executed:,}", f"{self.reduce.tasks:,}", f"{self.seconds['reduce']:.2f}"),
+            ("reduced keys", f"{self.keys_reduced:,}", f"{self.keys_total:,}", f"{self.seconds['total']:.2f}"),
+        ]
+        widths = [max(len(row[column]) for row in rows) for column in range(4)]
+        lines = [
+            "  ".join(
+                [row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))]
+            )
+            for row in rows
+        ]
+        local, moved = sum(self.local_bytes.values()), sum(self.moved_bytes.values())
+        if local or moved:
+            lines.append(f"bytes of packs read: {local:,} from local caches, {moved:,} moved")
+        lines += [f"counter {name}: {count:,}" for name, count in sorted(self.counters.items())]
+        return "\n".join([*lines, *(f"warning: {warning}" for warning in self.warnings)])

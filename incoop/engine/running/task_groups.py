@@ -1,0 +1,50 @@
+"""Which chunks a Spark task maps: groups in the order in which they should begin."""
+
+from __future__ import annotations
+
+import heapq
+
+from incoop.engine.stages.map_contract.map_task import ChunkTask
+
+#: Tasks for each core, at least in a run of more than that many bytes a task: a task's results are kept when it ends,
+#: whatever happens later.
+_WAVES = 4
+_LONG = 16 << 20
+
+#: A task is not given less than this where there is more: a Python worker needs 20 ms from one task to the next.
+_LEAST_BYTES = 2 << 20
+
+
+def shared_out(tasks: list[ChunkTask], cores: int) -> list[list[ChunkTask]]:
+    """Chunks in groups, each in input order."""
+    total = sum(task.where.length for task in tasks)
+    return _even(tasks, cores) if total <= cores * _LEAST_BYTES else _tapered(tasks, cores, total)
+
+
+def _even(tasks: list[ChunkTask], cores: int) -> list[list[ChunkTask]]:
+    """One group for each core, of about equal bytes: the longest first, each to the group that has least."""
+    groups: list[list[int]] = [[] for _ in range(min(len(tasks), cores))]
+    taken = [(0, number) for number in range(len(groups))]
+    for at in sorted(range(len(tasks)), key=lambda at: -tasks[at].where.length):
+        size, number = heapq.heappop(taken)
+        groups[number].append(at)
+        heapq.heappush(taken, (size + tasks[at].where.length, number))
+    return [[tasks[at] for at in sorted(group)] for group in groups]
+
+
+def _tapered(tasks: list[ChunkTask], cores: int, total: int) -> list[list[ChunkTask]]:
+    """Groups that become smaller, so that cores of different speed and chunks of different cost end together.
+
+    Each has a core's part of half of what is left.
+    """
+    groups: list[list[ChunkTask]] = []
+    most = max(total // (cores * _WAVES), _LONG)
+    left, size, target = total, 0, 0
+    for task in tasks:
+        if size >= target:
+            groups.append([])
+            size, target = 0, min(max(left // (2 * cores), _LEAST_BYTES), most)
+        groups[-1].append(task)
+        size += task.where.length
+        left -= task.where.length
+    return groups

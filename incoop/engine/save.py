@@ -1,0 +1,124 @@
+"""Part files: one a part of the output, of which only those that changed are rewritten.
+
+Contract: a part file appears whole or not at all; `_SUCCESS` stands only beside a complete set. A folder that holds
+anything else is refused, never overwritten. What was written is remembered in `_incoop.json`; a part file that someone
+touched since is written again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable
+from dataclasses import astuple
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from incoop.base.errors import IncoopError
+from incoop.contraction.parts.stored_run import BlobReader
+from incoop.engine.output import Output, OutputBlock, Pair, read_blocks
+from incoop.engine.running.spark import Spark
+from incoop.inchdfs.files.stamps import Stamp
+from incoop.memo import WorkerConfig
+
+_NOTES = "_incoop.json"
+
+
+class OutputFolderTaken(IncoopError):
+    """The output folder holds files that incoop did not write."""
+
+    def __init__(self, folder: str, example: str) -> None:
+        super().__init__(folder, example)
+        self.folder, self.example = folder, example
+
+    def __str__(self) -> str:
+        return (
+            f"{self.folder} holds {self.example}, which no earlier run wrote. Nothing was changed; "
+            "choose another folder, or empty this one."
+        )
+
+
+def line_of(key: Any, value: Any) -> str:
+    """One pair as text: key, tab, value; `repr` for what is not text or a number.
+
+    Example:
+        >>> line_of("word", 3), line_of(("a", "b"), None)
+        ('word\\t3', "('a', 'b')\\tNone")
+    """
+    return f"{_shown(key)}\t{_shown(value)}"
+
+
+def _shown(value: Any) -> str:
+    return value if type(value) is str else str(value) if type(value) in (int, float) else repr(value)
+
+
+def write_lines(pairs: Iterable[Pair], path: Path) -> None:
+    """Write a part file under a temporary name, then give it its own."""
+    temporary = path.with_name(f"_{path.name}.{os.getpid()}-{os.urandom(4).hex()}")
+    try:
+        with temporary.open("w", encoding="utf-8", errors="surrogatepass", newline="\n") as file:
+            file.writelines(f"{line_of(key, value)}\n" for key, value in pairs)
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _write_part(worker: WorkerConfig, item: tuple[list[OutputBlock], str]) -> None:
+    blocks, path = item
+    reader = BlobReader(worker.open())
+    write_lines(read_blocks(blocks, reader), Path(path))
+
+
+def save_parts(output: Output, folder: Path, worker: WorkerConfig, spark: Spark, reader: BlobReader) -> list[Path]:
+    """Bring a folder up to date; return the files that were written."""
+    folder = folder.absolute()
+    written = _notes(folder)
+    wanted = {f"part-{part:05d}": part for part in range(len(output))}
+    fresh = {
+        name: part
+        for name, part in wanted.items()
+        if written.get(name) != [output.content(part).hex(), *_stamp(folder / name)]
+    }
+    gone = written.keys() - wanted.keys()
+    if not fresh and not gone and (folder / "_SUCCESS").exists():
+        return []
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "_SUCCESS").unlink(missing_ok=True)
+    # Named before they are written: what a crash leaves behind is still known as ours.
+    _write_notes(folder, {name: written[name] if name not in fresh else [] for name in wanted})
+    if fresh:
+        items = [(output.blocks(part, reader), str(folder / name)) for name, part in fresh.items()]
+        spark.run(f"write {len(items)} part files", partial(_write_part, worker), items)
+    for name in gone:
+        (folder / name).unlink(missing_ok=True)
+    notes = {name: [output.content(part).hex(), *_stamp(folder / name)] for name, part in wanted.items()}
+    _write_notes(folder, notes)
+    (folder / "_SUCCESS").touch()
+    return [folder / name for name in fresh]
+
+
+def _notes(folder: Path) -> dict[str, list[Any]]:
+    """What an earlier run wrote here; a folder with other files is refused."""
+    if not folder.exists():
+        return {}
+    if not folder.is_dir():
+        raise OutputFolderTaken(str(folder), "a file of that name")
+    notes: dict[str, list[Any]] = json.loads((folder / _NOTES).read_text()) if (folder / _NOTES).exists() else {}
+    for path in sorted(folder.iterdir()):
+        if path.name not in notes and not path.name.startswith(("_incoop", "_SUCCESS", "_part-")):
+            raise OutputFolderTaken(str(folder), path.name)
+    return notes
+
+
+def _write_notes(folder: Path, notes: dict[str, list[Any]]) -> None:
+    temporary = folder / f"{_NOTES}.{os.getpid()}"
+    temporary.write_text(json.dumps(notes))
+    temporary.replace(folder / _NOTES)
+
+
+def _stamp(path: Path) -> list[int]:
+    try:
+        return list(astuple(Stamp.of(path)))
+    except OSError:
+        return []

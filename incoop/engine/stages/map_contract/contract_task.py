@@ -1,0 +1,363 @@
+"""Steps 3 and 4, contract and reduce: the touched nodes of some shards, then their touched keys. Runs in a Spark task.
+
+Contract: a shard's tree and output hold the pairs that a run from scratch gives. A task loads the headers of the
+runs it needs, goes through its shards one after the other, writes one pack, and returns rows.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from incoop.base.errors import IncoopError
+from incoop.code import Functions, Observed, Shipment, unwatched
+from incoop.contraction.columns.columns import ANY, INTEGER, Column
+from incoop.contraction.columns.keys import Hashes
+from incoop.contraction.columns.run import EMPTY, Run, merge, starts_of
+from incoop.contraction.parts.part import Part
+from incoop.contraction.parts.parts import OTHER, OWN_PACK, BlockLost, PackBuilder, shard_of, write_part
+from incoop.contraction.parts.rewrite import rewrite_part
+from incoop.contraction.parts.stored_run import BlobReader, RunHeader, RunRef, StoredDelta, read_region
+from incoop.contraction.tree.combine import Combiner, CombinerError
+from incoop.contraction.tree.folds import recognise
+from incoop.contraction.tree.node import NodeTask, ShardContraction, as_row
+from incoop.contraction.tree.sums import Delta
+from incoop.engine.running.counters import take_counts
+from incoop.engine.running.user_code import said_of, trace_of
+from incoop.job import Reducer
+from incoop.memo import WorkerConfig
+
+_SHOWN = 300
+
+
+class Counted:
+    """The key of a pair that holds what a reducer call counted; never shown to the user."""
+
+    def __reduce__(self) -> str:
+        return "COUNTED"
+
+
+COUNTED = Counted()
+
+
+@dataclass(frozen=True, slots=True)
+class ContractSpec:
+    """What all contract tasks of a run share."""
+
+    #: Packed, on the way to a worker; open, where the tasks run.
+    code: Functions | Shipment
+    shards: int
+    worker: WorkerConfig
+    #: Touched nodes, bottom up. Without a combiner there is one, the root, and it is not stored.
+    nodes: tuple[NodeTask, ...]
+    root: bytes
+    #: The last generation's root and output; None to reduce every key.
+    old_root: bytes | None
+    old_output: RunRef | None
+    #: Where every run that the nodes need is stored.
+    refs: dict[bytes, RunRef]
+    #: Whether nodes have so many children that only sums of integers are to be contracted so.
+    wide: bool = False
+    #: For chunks that were made from older ones: how their sums differ.
+    deltas: dict[bytes, StoredDelta] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class ShardDone:
+    """One shard's part of every touched node, and of the output."""
+
+    shard: int
+    #: SHARD_ROWs of the nodes, then of the output, as bytes.
+    rows: list[bytes]
+    #: For each of them, the older packs that it refers to.
+    refs: list[bytes]
+    combined: int
+    combiner_calls: int
+    reduced_keys: int
+    keys: int
+    contract_seconds: float
+    reduce_seconds: float
+    counters: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ReduceFailed:
+    """A key whose combiner or reducer raised."""
+
+    key: str
+    error: str
+    trace: str
+
+
+class ReducerError(Exception):
+    """The user's reducer raised at this key."""
+
+    def __init__(self, key: Any) -> None:
+        super().__init__(key)
+        self.key = key
+
+
+def contract_shards(
+    spec: ContractSpec, shards: Sequence[int]
+) -> list[ShardDone | Observed] | ReduceFailed | IncoopError:
+    """Contract and reduce some shards; what goes wrong is returned, for the driver to decide."""
+    try:
+        opened = spec.code.open()
+        functions = opened.functions
+        with opened.at_work() as observed:
+            done = _contract_shards(spec, functions, shards)
+        return opened.doubts() or [*done, *observed]
+    except (ReducerError, CombinerError) as failed:
+        cause = failed.__cause__
+        assert cause is not None
+        if isinstance(failed, CombinerError):
+            said = said_of("combiner", functions.combiner, cause)
+        else:
+            said = said_of("reducer", functions.reducer, cause)
+        return ReduceFailed(repr(failed.key)[:_SHOWN], said, trace_of(cause))
+    except IncoopError as error:
+        return error
+
+
+def _contract_shards(spec: ContractSpec, functions: Functions, shards: Sequence[int]) -> list[ShardDone]:
+    with unwatched():
+        blobs = spec.worker.open()
+    reader = BlobReader(blobs)
+    headers = _Headers(spec, reader)
+    output = RunHeader.load(spec.old_output, spec.shards, reader) if spec.old_output is not None else None
+    deltas = _deltas(spec, reader)
+    pack = PackBuilder()
+    wholes: dict[bytes, Part] = {}
+    done = [_one_shard(spec, functions, shard, headers, output, deltas, reader, pack, wholes) for shard in shards]
+    if pack.parts:
+        with unwatched():
+            name = blobs.write(pack.parts)
+        for each in done:
+            each.rows = [_placed(row, name) for row in each.rows]
+    return done
+
+
+class _Headers:
+    """The headers of all runs, each read when it is asked for: an update needs few of them."""
+
+    def __init__(self, spec: ContractSpec, reader: BlobReader) -> None:
+        self._refs, self._shards, self._reader = spec.refs, spec.shards, reader
+        self._loaded: dict[bytes, RunHeader] = {}
+
+    def __contains__(self, id_: object) -> bool:
+        return id_ in self._refs
+
+    def __getitem__(self, id_: bytes) -> RunHeader:
+        if id_ not in self._loaded:
+            try:
+                self._loaded[id_] = self._load(id_)
+            except BlockLost:
+                raise self._all_losses() from None
+        return self._loaded[id_]
+
+    def _load(self, id_: bytes) -> RunHeader:
+        return RunHeader.load(self._refs[id_], self._shards, self._reader)
+
+    def _all_losses(self) -> BlockLost:
+        """Where one is lost others may be; found all at once, they are mended at once."""
+        losses: list[BlockLost] = []
+        for id_ in self._refs:
+            try:
+                self._load(id_)
+            except BlockLost as lost:
+                losses.append(lost)
+        return BlockLost.of_all(losses)
+
+
+class _OfShard(dict[bytes, Any]):
+    """Something of one shard of each run, taken from its header when it is asked for."""
+
+    def __init__(self, headers: _Headers, taken: Callable[[RunHeader], Any]) -> None:
+        super().__init__()
+        self._headers, self._taken = headers, taken
+
+    def __contains__(self, id_: object) -> bool:
+        return super().__contains__(id_) or id_ in self._headers
+
+    def __missing__(self, id_: bytes) -> Any:
+        return self.setdefault(id_, self._taken(self._headers[id_]))
+
+
+def _deltas(spec: ContractSpec, reader: BlobReader) -> dict[tuple[bytes, bytes], Run]:
+    """What is known of how new chunks differ from old ones; one that is lost is found out by comparing the two."""
+    by_digest = {ref.digest: id_ for id_, ref in spec.refs.items()}
+    found: dict[tuple[bytes, bytes], Run] = {}
+    for new, stored in spec.deltas.items():
+        old = by_digest.get(stored.base)
+        if old is not None and new in spec.refs:
+            with suppress(BlockLost):
+                found[old, new] = Run.from_bytes(read_region(stored.ref, reader))
+    return found
+
+
+def _placed(row: bytes, pack: bytes) -> bytes:
+    """A row whose part lies in the pack that was just written."""
+    # The pack's id stands behind the two hashes.
+    return row[:32] + pack + row[48:] if row[32:48] == OWN_PACK else row
+
+
+def _one_shard(
+    spec: ContractSpec,
+    functions: Functions,
+    shard: int,
+    headers: _Headers,
+    output: RunHeader | None,
+    deltas: dict[tuple[bytes, bytes], Run],
+    reader: BlobReader,
+    pack: PackBuilder,
+    wholes: dict[bytes, Part],
+) -> ShardDone:
+    started = time.perf_counter()
+    take_counts()
+    tree = ShardContraction(
+        shard,
+        spec.shards,
+        _OfShard(headers, lambda header: header.rows[shard]),
+        _OfShard(headers, lambda header: header.refs[shard]),
+        Combiner.of(functions.combiner),
+        reader,
+        pack,
+        spec.wide,
+        wholes,
+        deltas={pair: Delta.of_run(shard_of(run, shard, spec.shards)) for pair, run in deltas.items()},
+    )
+    flat = functions.combiner is None and bool(spec.nodes)
+    reducer: Reducer = functions.reducer
+    if not flat:
+        for node in spec.nodes:
+            tree.contract(node)
+    contracted = time.perf_counter()
+    take_counts()  # how often a tree combines depends on what ran before: not counted
+    old = _Reduced(output.rows[shard], output.refs[shard]) if output is not None else None
+    if not flat and _is_output(tree.rows[spec.root], reducer):
+        reduced = _root_as_output(tree, spec)
+    elif old is None or old.row["bare"]:
+        reduced = _reduce_all(tree, spec, reducer, flat)
+    else:
+        reduced = _reduce_changed(tree, spec, reducer, flat, old)
+    stored = () if flat else spec.nodes
+    return ShardDone(
+        shard=shard,
+        rows=[*(tree.rows[node.id].tobytes() for node in stored), reduced.row.tobytes()],
+        refs=[*(tree.refs[node.id] for node in stored), reduced.refs],
+        combined=tree.executed,
+        combiner_calls=tree.combiner.calls,
+        reduced_keys=reduced.keys,
+        keys=int(reduced.row["keys"]),
+        contract_seconds=contracted - started,
+        reduce_seconds=time.perf_counter() - contracted,
+        counters=reduced.counters,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Reduced:
+    """One shard of the output."""
+
+    row: Any
+    #: The older packs that it refers to.
+    refs: bytes
+    #: How many keys were reduced.
+    keys: int = 0
+    counters: dict[str, int] = field(default_factory=dict)
+
+
+def _is_output(root: Any, reducer: Reducer) -> bool:
+    """Whether every key's output is the key and its value: a sum, minimum or maximum of one integer is that integer.
+
+    Not of a small run, the root of an input of one chunk: its part holds the keys of all shards.
+    """
+    return bool(root["sums"] != OTHER and not root["small"] and recognise(reducer) is not None)
+
+
+def _root_as_output(tree: ShardContraction, spec: ContractSpec) -> _Reduced:
+    """The root's part as it is; nothing is written."""
+    row = tree.rows[spec.root].copy()
+    row["bare"] = True
+    keys = len(tree.changed_pairs(spec.old_root, spec.root)[1]) if spec.old_root is not None else int(row["keys"])
+    return _Reduced(row, tree.refs[spec.root], keys)
+
+
+def _reduce_all(tree: ShardContraction, spec: ContractSpec, reducer: Reducer, flat: bool) -> _Reduced:
+    """Reduce every key, there being no output that could be updated."""
+    values = _gathered(tree, spec) if flat else tree.part(spec.root).whole()
+    outputs = _reduce(reducer, values)
+    return _Reduced(as_row(write_part(outputs, tree.shard_bits, tree.pack)), b"", len(values), _counted(outputs))
+
+
+def _reduce_changed(
+    tree: ShardContraction, spec: ContractSpec, reducer: Reducer, flat: bool, old: _Reduced
+) -> _Reduced:
+    """Reduce the keys that changed; the others stay as they are in the old output."""
+    assert spec.old_root is not None
+    changed, fresh = _changed_and_gathered(tree, spec) if flat else tree.changed_pairs(spec.old_root, spec.root)
+    if not len(changed):
+        return old
+    outputs = _reduce(reducer, fresh)
+    part = Part.load(old.row, tree.shard_bits, tree.reader)
+    counters = _counted(outputs)
+    before = part.select(changed)
+    for name, count in _counted(before).items():
+        counters[name] = counters.get(name, 0) - count
+    row, packs = rewrite_part(part, changed, outputs, len(before), tree.pack)
+    return _Reduced(as_row(row), b"".join(packs), len(fresh), counters)
+
+
+def _gathered(tree: ShardContraction, spec: ContractSpec) -> Run:
+    """Without a combiner: the values of all keys, from every chunk in input order."""
+    tree.executed += 1
+    return merge([tree.part(child).whole() for child in spec.nodes[0].children])[0]
+
+
+def _changed_and_gathered(tree: ShardContraction, spec: ContractSpec) -> tuple[Hashes, Run]:
+    """Without a combiner: the keys that changed, and their values from every chunk in input order."""
+    (node,) = spec.nodes
+    changed = tree.changed_below(node)
+    if not len(changed):
+        return changed, EMPTY
+    tree.executed += 1
+    return changed, merge([tree.part(child).select(changed) for child in node.children])[0]
+
+
+def _reduce(reducer: Reducer, run: Run) -> Run:
+    """Call the reducer for every key; a key's output pairs stand under the key that gave them."""
+    if recognise(reducer) is not None and run.firsts is None and run.values.kind == INTEGER:
+        return run.paired()  # as in `_is_output`; here keys may be such that equal ones look different
+    pairs: list[tuple[Any, Any]] = []
+    counts = np.zeros(len(run), np.int64)
+    for row, (key, values) in enumerate(run.groups()):
+        before = len(pairs)
+        try:
+            for out_key, value in reducer(key, values):
+                pairs.append((out_key, value))
+        except Exception as error:
+            raise ReducerError(key) from error
+        if counted := take_counts():
+            pairs.append((COUNTED, counted))
+        counts[row] = len(pairs) - before
+    column = Column.of(pairs)
+    if (counts == 1).all():
+        return Run(run.hashes, run.keys, column)
+    return Run(run.hashes, run.keys, column, starts_of(counts)).take(np.flatnonzero(counts))
+
+
+def _counted(outputs: Run) -> dict[str, int]:
+    """What the reducer calls behind these outputs counted."""
+    totals: dict[str, int] = {}
+    if outputs.values.children is None or outputs.values.children[0].kind != ANY:
+        return totals  # a key of type Counted makes a column of encoded values
+    for key, counts in outputs.values.to_list():
+        if key is COUNTED:
+            for name, count in counts.items():
+                totals[name] = totals.get(name, 0) + count
+    return totals

@@ -1,0 +1,230 @@
+"""Decide what has to run: compare the new tree with the last one and with the memo. Pure: no Spark, Redis or clock.
+
+Contract: a run or node whose id is known is not computed again. Work is done in bulk on id arrays; only nodes that are
+not known are looked at one by one.
+
+    (1) chunk runs get ids from code and content, nodes from their children's ids;
+    (2) ids that the last generation holds keep its references;
+    (3) for the rest the caller asks the memo once;
+    (4) from the root down, what is still missing is to be computed, each node with the node it follows.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+import xxhash
+
+from incoop.contraction.parts.stored_run import REF_ROW, RunRef
+from incoop.contraction.tree.node import NodeTask
+from incoop.contraction.tree.shape import BATCH_BITS, GROUP_BITS, WIDE_BITS, levels
+from incoop.engine.record import Ids, Level, Record
+
+Index = npt.NDArray[np.int64]
+
+#: Shapes of trees: of sums of integers, of combiners that take many keys in one call, of others; one node over all
+#: chunks, without a combiner; no node at all.
+WIDE, BATCHES, TREE, FLAT, NONE = "sums", "batches", "tree", "flat", "none"
+
+_BITS = {WIDE: WIDE_BITS, BATCHES: BATCH_BITS, TREE: GROUP_BITS}
+
+
+def run_ids(map_prints: tuple[bytes, ...], mapper_of: npt.NDArray[np.int64], chunk_ids: Ids) -> Ids:
+    """The id of each chunk's run: its mapper's print and its content."""
+    digest = xxhash.xxh3_128_digest
+    ids = [
+        digest(map_prints[which] + chunk) for which, chunk in zip(mapper_of.tolist(), chunk_ids.tolist(), strict=True)
+    ]
+    return _id_array(ids)
+
+
+def _id_array(ids: list[bytes]) -> Ids:
+    return np.frombuffer(b"".join(ids), "V16")
+
+
+@dataclass(slots=True)
+class TreePlan:
+    """The new tree, with the references that are known so far."""
+
+    levels: list[Level]
+    #: For each level, which runs have a reference.
+    known: list[npt.NDArray[np.bool_]]
+    #: For each level, the run of the last generation that each one is or follows; -1 for none.
+    follows: list[Index]
+    old: Record | None
+    #: Which chunks of the last generation are still there.
+    kept: npt.NDArray[np.bool_]
+    #: For each chunk, where it would have stood in the last generation: as far behind the same neighbour, and as far
+    #: before it.
+    places: tuple[Index, Index]
+
+    @property
+    def root(self) -> bytes:
+        return bytes(self.levels[-1].ids[0])
+
+    def unknown(self) -> list[tuple[int, int, bytes]]:
+        """(level, index, id) of every run that the last generation does not hold."""
+        return [
+            (number, int(index), bytes(level.ids[index]))
+            for number, level in enumerate(self.levels)
+            for index in np.flatnonzero(~self.known[number])
+        ]
+
+    def learn(self, level: int, index: int, ref: RunRef) -> None:
+        """Take a reference that the memo held or a task just made."""
+        self.levels[level].refs[index] = ref.row()
+        self.known[level][index] = True
+
+    def over(self, mapped: TreePlan) -> TreePlan:
+        """This tree over the chunk runs of another one, all of which are known."""
+        self.levels[0], self.known[0] = mapped.levels[0], mapped.known[0]
+        return self
+
+    def needed(self) -> tuple[list[int], list[tuple[int, int]]]:
+        """Chunks to map, and nodes to contract, bottom up: all that is not known, so that no tree has gaps."""
+        nodes = [
+            (number, int(node)) for number in range(1, len(self.levels)) for node in np.flatnonzero(~self.known[number])
+        ]
+        return np.flatnonzero(~self.known[0]).tolist(), nodes
+
+    def replaced(self, index: int) -> tuple[RunRef, ...]:
+        """The runs of the old chunks at and beside the place of a new one, as far as they are gone."""
+        if self.old is None:
+            return ()
+        old = self.old.levels[0]
+        near = {int(places[index]) + step for step in (0, -1, 1) for places in self.places}
+        return tuple(RunRef.of_row(old.refs[at]) for at in sorted(near) if 0 <= at < len(old.ids) and not self.kept[at])
+
+    def node_task(self, level: int, node: int) -> NodeTask:
+        """A node to contract, with the one it follows."""
+        children = tuple(self.levels[level - 1].ids[self.levels[level].children(node)].tolist())
+        before = int(self.follows[level][node])
+        if before < 0 or self.old is None:
+            return NodeTask(bytes(self.levels[level].ids[node]), children)
+        old, below = self.old.levels[level], self.old.levels[level - 1]
+        old_children = tuple(below.ids[old.children(before)].tolist())
+        return NodeTask(bytes(self.levels[level].ids[node]), children, bytes(old.ids[before]), old_children)
+
+    def refs_for(self, tasks: list[NodeTask], others: set[bytes]) -> dict[bytes, RunRef]:
+        """References of every stored run that these nodes read, and of `others`."""
+        wanted = others | {run for task in tasks for run in (*task.children, *task.old_children)}
+        wanted |= {task.old_id for task in tasks if task.old_id is not None}
+        found: dict[bytes, RunRef] = {}
+        # The last generation first: what both trees hold is the same run.
+        for tree in ([self.old.levels] if self.old else []) + [self.levels]:
+            for level in tree:
+                held = level.refs["length"] > 0
+                for index in np.flatnonzero(held & _among(level.ids, wanted)):
+                    found[bytes(level.ids[index])] = RunRef.of_row(level.refs[index])
+        return found
+
+
+def _among(ids: Ids, wanted: set[bytes]) -> npt.NDArray[np.bool_]:
+    found = np.zeros(len(ids), np.bool_)
+    if wanted:
+        likely = np.flatnonzero(np.isin(_halves(ids), _halves(_id_array(sorted(wanted)))))
+        found[likely] = [id_ in wanted for id_ in ids[likely].tolist()]
+    return found
+
+
+def plan_tree(ids: Ids, tails: npt.NDArray[np.uint64], seed: bytes, old: Record | None, shape: str) -> TreePlan:
+    """Lay the tree over chunk runs, and find in the last generation what it holds of it.
+
+    `seed` is the combiner's print, `shape` one of the shapes above.
+    """
+    tree = [Level(ids, np.zeros(len(ids), REF_ROW))]
+    for ends in _groups(tails, shape):
+        tree.append(Level(_node_ids(tree[-1].ids, ends, seed), np.zeros(len(ends), REF_ROW), ends))
+    known: list[npt.NDArray[np.bool_]] = []
+    follows: list[Index] = []
+    places = np.empty(0, np.int64), np.empty(0, np.int64)
+    for number, level in enumerate(tree):
+        before = old.levels[number] if old is not None and number < len(old.levels) else None
+        match = _match(level.ids, before.ids) if before is not None else np.full(len(level.ids), -1, np.int64)
+        held = match >= 0
+        if before is not None:
+            level.refs[held] = before.refs[match[held]]
+            held &= level.refs["length"] > 0  # a flat root is known, but not stored
+        known.append(held)
+        if before is None:
+            follows.append(match)
+        elif number == 0:
+            places = _places(match, len(before.ids))
+            follows.append(_fill_gaps(match, places[0], len(before.ids)))
+        else:
+            follows.append(_followed(level, match, follows[-1], before))
+    kept = _match(old.levels[0].ids, ids) >= 0 if old is not None else np.empty(0, np.bool_)
+    return TreePlan(tree, known, follows, old, kept, places)
+
+
+def _groups(tails: npt.NDArray[np.uint64], shape: str) -> list[Index]:
+    """The group ends of every level."""
+    if shape in _BITS:
+        return levels(tails, _BITS[shape])
+    return [np.array([len(tails)], np.int64)] if shape == FLAT and len(tails) > 1 else []
+
+
+def _node_ids(below: Ids, ends: Index, seed: bytes) -> Ids:
+    data, digest = seed + below.tobytes(), xxhash.xxh3_128_digest
+    bounds = [len(seed), *(len(seed) + 16 * ends).tolist()]
+    return _id_array([digest(seed + data[low:high]) for low, high in pairwise(bounds)])
+
+
+def _match(ids: Ids, among: Ids) -> Index:
+    """Where each id stands in `among`, -1 where it does not.
+
+    Most ids stand where they stood: only the others are searched, by their first half. Two ids that share it (never,
+    for hashes) are at worst not found, and computed again.
+    """
+    found = np.full(len(ids), -1, np.int64)
+    common = min(len(ids), len(among))
+    same = np.flatnonzero(ids[:common] == among[:common])
+    found[same] = same
+    rest = np.flatnonzero(found < 0)
+    if len(rest) and len(among):
+        halves = _halves(among)
+        order = np.argsort(halves, kind="stable")
+        at = np.minimum(np.searchsorted(halves[order], _halves(ids[rest])), len(among) - 1)
+        found[rest] = np.where(among[order[at]] == ids[rest], order[at], -1)
+    return found
+
+
+def _halves(ids: Ids) -> npt.NDArray[np.uint64]:
+    """The first half of each id, which numpy can order."""
+    return np.ascontiguousarray(ids).view(np.uint64)[::2]
+
+
+def _places(match: Index, old_count: int) -> tuple[Index, Index]:
+    """Where chunks would stand among the old ones, counted from the next one before or behind that is still there."""
+    here = np.arange(len(match))
+    last = np.maximum.accumulate(np.where(match >= 0, here, -1))
+    after = np.minimum.accumulate(np.where(match >= 0, here, len(match))[::-1])[::-1]
+    from_before = np.where(last >= 0, match[np.maximum(last, 0)], -1) + here - last
+    behind = np.append(match, old_count)[after]
+    return from_before, behind - (after - here)
+
+
+def _fill_gaps(match: Index, guess: Index, old_count: int) -> Index:
+    """Chunks that are new take the place of the old ones that stood between the same neighbours."""
+    filled = match.copy()
+    used = np.zeros(old_count + 1, np.bool_)
+    used[match[match >= 0]] = True
+    fits = (match < 0) & (guess < old_count)
+    fits[fits] &= ~used[guess[fits]]
+    filled[fits] = guess[fits]
+    return filled
+
+
+def _followed(level: Level, match: Index, below: Index, before: Level) -> Index:
+    """For nodes that are new, the old node that most of their children belonged to."""
+    follows = match.copy()
+    for node in np.flatnonzero(match < 0):
+        children = below[level.children(int(node))]
+        parents = np.searchsorted(before.ends, children[children >= 0], side="right")
+        if len(parents):
+            follows[node] = Counter(parents.tolist()).most_common(1)[0][0]
+    return follows

@@ -1,0 +1,139 @@
+"""The last line of defence: compute a share of a run's results again, from scratch, and compare with what is kept.
+
+Contract: chunks are mapped and shards contracted and reduced in a process of its own, which gets the functions as
+workers do and finds nothing in the memo. What differs is an error that names it; what is kept is not changed.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from incoop.base.errors import IncoopError
+from incoop.code import Shipment
+from incoop.contraction.columns.encoding import encode
+from incoop.contraction.parts.stored_run import BlobReader, RunHeader, RunRef
+from incoop.contraction.tree.node import NodeTask
+from incoop.engine.output import Mapped, Output, OutputBlock, Sharded
+from incoop.engine.running.apart import run_apart
+from incoop.engine.stages.map_contract.contract_task import ContractSpec, ShardDone, contract_shards
+from incoop.engine.stages.map_contract.map_task import ChunkTask, MapDone, MapSpec, map_group
+from incoop.engine.stages.map_contract.plan import TreePlan
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """How a run was asked for, so that it can be asked for again: `incoop verify --rerun`."""
+
+    #: FILE or FILE:NAME.
+    job: str
+    inputs: tuple[str, ...]
+    #: Where the paths are from.
+    folder: str
+
+
+class OnlyVerified(IncoopError):
+    """Carries what was verified out of a run that was not to be made."""
+
+    def __init__(self, counts: tuple[int, int]) -> None:
+        super().__init__(counts)
+        #: Chunks and shards that were computed again.
+        self.counts = counts
+
+    def __str__(self) -> str:
+        return f"{self.counts[0]} chunks and {self.counts[1]} shards were computed again, and came out as they are kept"
+
+
+class NotAsBefore(IncoopError):
+    """There is no result of the job's code and input as they are now that could be verified."""
+
+    def __init__(self, job: str) -> None:
+        super().__init__(job)
+        self.job = job
+
+    def __str__(self) -> str:
+        return f"the input or the code of job {self.job!r} changed since its last run. Run it again, then verify."
+
+
+@dataclass(frozen=True, slots=True)
+class Verifier:
+    """Verifies one run."""
+
+    share: float
+    code: Shipment
+    reader: BlobReader
+
+    def some(self, count: int) -> list[int]:
+        """Numbers below `count`: the share of them, at least one, by chance."""
+        return sorted(random.sample(range(count), min(count, math.ceil(count * self.share))))
+
+    def chunks(self, spec: MapSpec, tasks: Sequence[ChunkTask], kept: Sequence[RunRef], shards: int) -> int | None:
+        """The number of the first of these tasks that comes out otherwise than what is kept; None where all agree."""
+        spec = replace(spec, code=self.code, check_combiner=False)
+        (answers,) = run_apart(partial(map_group, spec), [[replace(task, old=()) for task in tasks]])
+        again = {each.id: each.ref for each in answers if isinstance(each, MapDone)}
+        for answer in answers:
+            if isinstance(answer, Exception):
+                raise answer
+        for number, (task, ref) in enumerate(zip(tasks, kept, strict=True)):
+            if task.id not in again or self._pairs_of(ref, shards) != self._pairs_of(again[task.id], shards):
+                return number
+        return None
+
+    def _pairs_of(self, ref: RunRef, shards: int) -> Counter[bytes]:
+        """What a chunk's run holds."""
+        if not shards:
+            return _counted(Mapped([ref]), 0, self.reader)
+        header = RunHeader.load(ref, shards, self.reader)
+        return Counter({bytes(row["content"]): number for number, row in enumerate(header.rows)})
+
+    def shards(self, spec: ContractSpec, plan: TreePlan, output: Sharded, chosen: Sequence[int]) -> int | None:
+        """The first of these shards whose output comes out otherwise than what is kept; None where all agree."""
+        nodes = [NodeTask(task.id, task.children) for task in _all_nodes(plan)]
+        spec = replace(
+            spec,
+            code=self.code,
+            nodes=tuple(nodes),
+            old_root=None,
+            old_output=None,
+            refs=plan.refs_for(nodes, {plan.root}),
+            deltas={},
+        )
+        (answer,) = run_apart(partial(contract_shards, spec), [list(chosen)])
+        if isinstance(answer, Exception):
+            raise answer
+        assert isinstance(answer, list)
+        rows = output.header.rows.copy()
+        for each in answer:
+            if isinstance(each, ShardDone):
+                rows[each.shard] = _row(each.rows[-1], rows.dtype)
+        again = Sharded(RunHeader(rows, output.header.refs))
+        for shard in chosen:
+            if _counted(output, shard, self.reader) != _counted(again, shard, self.reader):
+                return shard
+        return None
+
+
+def _all_nodes(plan: TreePlan) -> list[NodeTask]:
+    return [
+        plan.node_task(level, node)
+        for level in range(1, len(plan.levels))
+        for node in range(len(plan.levels[level].ids))
+    ]
+
+
+def _row(data: bytes, kind: Any) -> Any:
+    import numpy as np
+
+    return np.frombuffer(data, kind)[0]
+
+
+def _counted(output: Output, part: int, reader: BlobReader) -> Counter[bytes]:
+    """The pairs of a part of an output, whatever their order and the form in which they are stored."""
+    blocks: list[OutputBlock] = output.blocks(part, reader)
+    return Counter(encode(pair) for block in blocks for pair in block.pairs(reader))

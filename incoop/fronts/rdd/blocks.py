@@ -1,0 +1,78 @@
+"""Blocks that are made when they are read: records of the user's files, and records with something added to them.
+
+Contract: a block's id says what its pairs are, so that equal ids may stand for each other; nothing is stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import xxhash
+
+from incoop.code import unwatched
+from incoop.contraction.parts.parts import BlockLost
+from incoop.contraction.parts.stored_run import BlobReader
+from incoop.engine.output import OutputBlock, Pair
+from incoop.inchdfs.cutting.records import REPLACE_AS_JAVA, RecordFormat
+from incoop.inchdfs.store.packs import Location, read_chunk
+
+#: Gives pairs, or records as a file holds them: what the mapper that reads the block expects.
+Read = Callable[[BlobReader], list[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class MadeBlock(OutputBlock):
+    """A block whose records a function gives; it travels to the task that reads it, so it must pickle."""
+
+    read: Read
+
+    def pairs(self, reader: BlobReader) -> list[Any]:
+        return self.read(reader)
+
+
+def made_block(id_: bytes, length: int, tail: int, read: Read) -> MadeBlock:
+    """`length` stands for the work with the block; `tail` is the same while its content alone changes."""
+    return MadeBlock(id_, b"", 0, max(1, length), is_run=False, bare=False, tail=tail, read=read)
+
+
+def id_of(kind: str, *pieces: bytes) -> bytes:
+    """The id of a block of this kind that is made of these pieces."""
+    lengths = b"".join(len(piece).to_bytes(8, "little") for piece in pieces)
+    return xxhash.xxh3_128_digest(b"\0".join([kind.encode(), lengths, *pieces]))
+
+
+def records_of_chunk(where: Location, records: RecordFormat, reader: BlobReader) -> list[Any]:
+    """The records of a chunk of the user's own file."""
+    with unwatched():
+        content = read_chunk(where)
+    return list(records.records(content))
+
+
+def file_as_record(uri: str, where: Location | None, use_unicode: bool, reader: BlobReader) -> list[Pair]:
+    """A file as `wholeTextFiles` gives it; an empty one is nowhere."""
+    with unwatched():
+        content = read_chunk(where) if where is not None else b""
+    text = content.decode("utf-8", REPLACE_AS_JAVA)
+    return [(None, (uri, text) if use_unicode else (uri.encode(), text.encode()))]
+
+
+class Blocks:
+    """Blocks that are listed when they are first needed; a `BlockSource` for the engine."""
+
+    def __init__(
+        self, make: Callable[[], list[OutputBlock]], recover: Callable[[BlockLost], None] = lambda _: None
+    ) -> None:
+        self._make, self._recover = make, recover
+        self._made: list[OutputBlock] | None = None
+
+    def output_blocks(self) -> list[OutputBlock]:
+        if self._made is None:
+            self._made = self._make()
+        return self._made
+
+    def recover(self, lost: BlockLost) -> None:
+        """Have what was lost made again, and list the blocks once more."""
+        self._recover(lost)
+        self._made = None

@@ -1,0 +1,84 @@
+"""Plain Spark data as input of memoized stages: every element is written to blocks that are named by their content.
+
+Contract: the same elements in the same partitions give the same blocks, so that what follows is reused. Blocks end
+where an element's own content says so: an element more or less changes one or two of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import xxhash
+
+from incoop.base.checksums import block_hash
+from incoop.contraction.columns.columns import Column
+from incoop.contraction.columns.encoding import encode
+from incoop.contraction.columns.wire import write_column
+from incoop.contraction.parts.parts import BlockLost, PackBuilder
+from incoop.engine.output import OutputBlock
+from incoop.memo import WorkerConfig
+
+if TYPE_CHECKING:
+    from pyspark import RDD
+
+#: One element of this many ends a block, as stored outputs have about 2,000 pairs in one; none holds more than _MOST.
+_AVERAGE = 1024
+_MOST = 8 * _AVERAGE
+
+#: A pack is written when it has grown to this.
+_PACK_BYTES = 64 << 20
+
+
+class ImportedBlocks:
+    """The elements of a plain RDD, stored when first needed; a `BlockSource` for the engine."""
+
+    def __init__(self, rdd: RDD[Any], worker: WorkerConfig, one_by_one: bool = False) -> None:
+        self._rdd, self._worker, self._one_by_one = rdd, worker, one_by_one
+        self._blocks: list[OutputBlock] | None = None
+
+    def output_blocks(self) -> list[OutputBlock]:
+        if self._blocks is None:
+            self._blocks = self._rdd.mapPartitions(partial(_stored, self._worker, self._one_by_one)).collect()
+        return self._blocks
+
+    def recover(self, lost: BlockLost) -> None:
+        """Write the blocks again."""
+        self._blocks = None
+
+
+def _stored(worker: WorkerConfig, one_by_one: bool, elements: Iterable[Any]) -> Iterator[OutputBlock]:
+    blobs = worker.open()
+    pack = PackBuilder()
+    waiting: list[tuple[bytes, int, int]] = []
+
+    def flush() -> Iterator[OutputBlock]:
+        nonlocal pack
+        if waiting:
+            name = blobs.write(pack.parts)
+            for digest, offset, length in waiting:
+                tail = xxhash.xxh3_64_intdigest(digest)
+                yield OutputBlock(digest, name, offset, length, is_run=False, bare=False, tail=tail)
+        waiting.clear()
+        pack = PackBuilder()
+
+    for piece in _pieces(elements, one_by_one):
+        out: list[bytes | memoryview] = []
+        write_column(Column.of([(None, element) for element in piece]), out)
+        data = b"".join(out)
+        waiting.append((block_hash(data), pack.add(data), len(data)))
+        if pack.size >= _PACK_BYTES:
+            yield from flush()
+    yield from flush()
+
+
+def _pieces(elements: Iterable[Any], one_by_one: bool) -> Iterator[list[Any]]:
+    piece: list[Any] = []
+    for element in elements:
+        piece.append(element)
+        if one_by_one or len(piece) >= _MOST or xxhash.xxh3_64_intdigest(encode(element)) % _AVERAGE == 0:
+            yield piece
+            piece = []
+    if piece:
+        yield piece

@@ -1,0 +1,183 @@
+"""`zipWithIndex`: each block's records, numbered from how many stand before it.
+
+Contract: the numbers are those of the records' order. How many records a block holds is memoized by its content, so an
+edit counts the blocks that it touched; records behind it get other numbers, but nothing before this step runs again.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any
+
+from pyspark import RDD
+
+from incoop.contraction.parts.stored_run import BlobReader
+from incoop.engine.output import OutputBlock, Pair
+from incoop.fronts.rdd.blocks import Blocks, id_of, made_block
+from incoop.fronts.rdd.lineage import Base, Part
+from incoop.fronts.rdd.merging import merger
+from incoop.fronts.rdd.stages import Above, Stage, Work
+from incoop.fronts.rdd.steps import Shape, Sink, Step, read_light
+
+if TYPE_CHECKING:
+    from incoop.fronts.rdd.program import RddProgram
+    from incoop.result import Result
+
+
+def indexed(program: RddProgram, above: Above, stored: Callable[[], Stage]) -> Base:
+    """The records of an RDD with their numbers; `stored` keeps the same records."""
+    parts = above._parts
+    if any(part.base.ordered for part in parts):
+        added = merger(operator.add)
+        size = Work("zipWithIndex.sizes", Sink.SIZED, (), added, added)
+        number = Work("zipWithIndex", Sink.NUMBERED)
+        sizes = Stage(program, lambda: size, above, _numbered, lambda: 1)
+        return IndexedRanges(sizes, program, lambda: number, above, _numbered, partial(_partitions, parts))
+    base = parts[0].base if len(parts) == 1 and not parts[0].steps else stored()
+    return Indexed(program, base, above)
+
+
+def _numbered(rdd: RDD[Any]) -> RDD[Any]:
+    return rdd.zipWithIndex()
+
+
+def _partitions(parts: Sequence[Part]) -> int:
+    return sum(part.base.partitions() for part in parts)
+
+
+def renumbered(counted: RDD[Any], records: RDD[Any]) -> RDD[Any]:
+    """Records with numbers that begin, in each partition, where those of other records would."""
+    firsts = [0, *accumulate(counted.mapPartitions(_length).collect())]
+    return records.mapPartitionsWithIndex(partial(_from, firsts))
+
+
+def _length(records: Iterable[Any]) -> list[int]:
+    return [sum(1 for _ in records)]
+
+
+def _from(firsts: list[int], partition: int, records: Iterable[Any]) -> Iterator[tuple[Any, int]]:
+    for number, record in enumerate(records, firsts[partition]):
+        yield record, number
+
+
+class Indexed(Base):
+    """Records that come in the order of their blocks, with their numbers; nothing is stored but the blocks' sizes."""
+
+    shape = Shape.RECORDS
+
+    def __init__(self, program: RddProgram, base: Base, above: Above) -> None:
+        self._base, self._above = base, above
+        self.name = f"{base.name}.zipWithIndex"
+        self.raw, self.kept = base.raw, base.kept
+        most = merger(max)  # blocks of one id are of one size
+        work = Work("zipWithIndex.sizes", Sink.MERGED, (None, max), most, most)
+        self._sizes = Stage(program, lambda: work, _SizesOf(base), _numbered, lambda: 1)
+        self._blocks: Blocks | None = None
+        self._plain: RDD[Any] | None = None
+
+    def input(self) -> Blocks:
+        if self._blocks is None:
+            self._blocks = Blocks(self._numbered, self._base.blocks().recover)
+        return self._blocks
+
+    def _numbered(self) -> list[OutputBlock]:
+        sizes: dict[bytes, int] = dict(self._sizes.result())
+        first = 0
+        made: list[OutputBlock] = []
+        for block in self._base.blocks().output_blocks():
+            id_ = id_of("indexed", block.id, first.to_bytes(8, "little"))
+            made.append(
+                made_block(id_, block.length, block.tail, partial(_with_numbers, block, self._base.shape, first))
+            )
+            first += sizes.get(block.id, 0)
+        return made
+
+    def read(self, steps: Sequence[Step] = ()) -> Iterator[Any]:
+        numbered = ((record, number) for number, record in enumerate(self._base.read()))
+        return read_light(steps, numbered, self.shape)
+
+    def plain(self) -> RDD[Any]:
+        if self._plain is None:
+            self._plain = _numbered(self._above._plain())
+        return self._plain
+
+    def exact(self) -> RDD[Any]:
+        return _numbered(self._above._exact())
+
+    def partitions(self) -> int:
+        return self._base.partitions()
+
+    def empty(self) -> bool:
+        return self._base.empty()
+
+
+class _SizesOf:
+    """What the stage that counts works on."""
+
+    def __init__(self, base: Base) -> None:
+        self._parts = (Part(_Sizes(base)),)
+
+    def _plain(self) -> RDD[Any]:
+        raise AssertionError("sizes are the engine's own")
+
+    _exact = _plain
+
+
+class _Sizes(Base):
+    """For every block of a base a pair of its id and how many records it holds."""
+
+    shape = Shape.RECORDS
+
+    def __init__(self, base: Base) -> None:
+        self._base = base
+        self.name = f"{base.name}.sizes"
+
+    def input(self) -> Blocks:
+        source = self._base.blocks()
+
+        def sizes() -> list[OutputBlock]:
+            return [
+                made_block(id_of("size", block.id), block.length, block.tail, partial(_size, block))
+                for block in source.output_blocks()
+            ]
+
+        return Blocks(sizes, source.recover)
+
+    def plain(self) -> RDD[Any]:
+        raise AssertionError("sizes are the engine's own")
+
+    def partitions(self) -> int:
+        return self._base.partitions()
+
+    def empty(self) -> bool:
+        return self._base.empty()
+
+
+class IndexedRanges(Stage):
+    """Sorted records with their numbers, by how many a stage before this one found in each range of keys."""
+
+    def __init__(self, sizes: Stage, *given: Any) -> None:
+        super().__init__(*given)
+        self._sizes = sizes
+
+    def _run(self) -> Result:
+        firsts: dict[int, int] = {}
+        first = 0
+        for number, size in sorted(self._sizes.result()):
+            firsts[number] = first
+            first += size
+        self.work = replace(self.work, arguments=(firsts,))
+        return super()._run()
+
+
+def _size(block: OutputBlock, reader: BlobReader) -> list[Pair]:
+    return [(block.id, len(block.pairs(reader)))]
+
+
+def _with_numbers(block: OutputBlock, shape: Shape, first: int, reader: BlobReader) -> list[Pair]:
+    records = read_light((), block.pairs(reader), shape)
+    return [(record, number) for number, record in enumerate(records, first)]

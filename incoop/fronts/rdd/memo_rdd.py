@@ -1,0 +1,168 @@
+"""The RDD interface of PySpark, memoized: a real `pyspark.RDD`, whose actions run on the engine.
+
+Contract: narrow steps are fused into one mapper, each wide step is a memoized stage, nothing runs before an action.
+Every method gives what PySpark gives: a stage that the engine cannot run is plain Spark's.
+"""
+
+from __future__ import annotations
+
+import copy
+import operator
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from functools import reduce
+from itertools import islice
+from typing import Any
+
+from pyspark import RDD
+
+from incoop.contraction.tree.batches import LawfulCombiner
+from incoop.fronts.rdd.binding import Frozen
+from incoop.fronts.rdd.bound import Late
+from incoop.fronts.rdd.indexing import indexed, renumbered
+from incoop.fronts.rdd.lineage import Base, Part, Unmemoized
+from incoop.fronts.rdd.merging import merger
+from incoop.fronts.rdd.narrow import Function
+from incoop.fronts.rdd.sources import Imported
+from incoop.fronts.rdd.stages import Stage, Work
+from incoop.fronts.rdd.steps import Sink
+from incoop.fronts.rdd.wide import WideRDD
+
+
+class MemoRDD(WideRDD):
+    """What `textFile` and everything made of it gives."""
+
+    def _rows(self) -> Iterator[Any]:
+        """All records of an RDD that is bound, in order, read on the driver."""
+        if all(part.light for part in self._parts):
+            for part in self._parts:
+                yield from part.base.read(part.steps)
+        else:
+            yield from self._stored().read()
+
+    def collect(self) -> list[Any]:
+        bound = self._held()
+        if any(part.as_it_is for part in bound._parts):
+            return bound._plain().collect()
+        try:
+            return list(bound._rows())
+        except Unmemoized:
+            return bound._plain().collect()
+
+    def toLocalIterator(self, prefetchPartitions: bool = False) -> Iterator[Any]:
+        return iter(self.collect())
+
+    def take(self, num: int) -> list[Any]:
+        bound = self._as_of_now()
+        known = bound._stored_stage is not None or all(part.light for part in bound._parts)
+        try:
+            return list(islice(bound._rows(), max(0, num))) if known else bound._plain().take(num)
+        except Unmemoized:
+            return bound._plain().take(num)
+
+    def isEmpty(self) -> bool:
+        return not self.take(1)
+
+    def _single(self, work: Work) -> list[Any]:
+        """Run a stage whose result is one value, or none."""
+        stage = Stage(self.program, lambda: work, self._at_once(), _as_it_is, lambda: 1)
+        return [value for _, value in stage.result()]
+
+    def reduce(self, f: Function) -> Any:
+        merge = merger(f)
+        try:
+            found = self._single(Work("reduce", Sink.REDUCED, (None, f), merge, merge, shards=1))
+        except Unmemoized:
+            return self._plain_at_once().reduce(f)
+        if found:
+            return found[0]
+        raise ValueError("Can not reduce() empty RDD")
+
+    def _aggregated(self, method: str, zero: Any, add: Function, merge: LawfulCombiner) -> list[Any]:
+        return self._single(Work(method, Sink.AGGREGATED, (zero, add), merge, merge, shards=1))
+
+    def fold(self, zeroValue: Any, op: Function) -> Any:
+        try:
+            found = self._aggregated("fold", zeroValue, op, merger(op))
+        except Unmemoized:
+            return self._plain_at_once().fold(zeroValue, op)
+        return reduce(op, found, copy.deepcopy(zeroValue))
+
+    def aggregate(self, zeroValue: Any, seqOp: Function, combOp: Function) -> Any:
+        try:
+            found = self._aggregated("aggregate", zeroValue, seqOp, merger(combOp))
+        except Unmemoized:
+            return self._plain_at_once().aggregate(zeroValue, seqOp, combOp)
+        return reduce(combOp, found, copy.deepcopy(zeroValue))
+
+    def treeAggregate(self, zeroValue: Any, seqOp: Function, combOp: Function, depth: int = 2) -> Any:
+        if depth < 1:
+            raise ValueError(f"Depth cannot be smaller than 1 but got {depth}.")
+        try:
+            found = self._aggregated("treeAggregate", zeroValue, seqOp, merger(combOp))
+        except Unmemoized:
+            return self._plain_at_once().treeAggregate(zeroValue, seqOp, combOp, depth)
+        return found[0] if found else zeroValue
+
+    def count(self) -> int:
+        (only, *others) = self._at_once()._parts
+        if not others and only.light and isinstance(only.base, Stage) and only.base.one_pair_a_key:
+            try:
+                return only.base.result().report.keys_total
+            except Unmemoized:
+                return self._plain_at_once().count()
+        try:
+            added = merger(operator.add)
+            return sum(self._single(Work("count", Sink.COUNTED, (), added, added, shards=1)))
+        except Unmemoized:
+            return self._plain_at_once().count()
+
+    def countByValue(self) -> dict[Any, int]:
+        counts: dict[Any, int] = defaultdict(int)
+        counts.update(self.map(_with_one).reduceByKey(operator.add).collect())
+        if not counts and not self._plain_at_once().getNumPartitions():
+            raise ValueError("Can not reduce() empty RDD")  # as PySpark, which adds up what partitions counted
+        return counts
+
+    def reduceByKeyLocally(self, func: Function) -> dict[Any, Any]:
+        return dict(self.reduceByKey(func).collect())
+
+    def takeOrdered(self, num: int, key: Function | None = None) -> list[Any]:
+        if num < 0:
+            raise ValueError("top N cannot be negative.")
+        return super().takeOrdered(num, key) if num and self._parts else []  # type: ignore[arg-type]
+
+    def lookup(self, key: Any) -> list[Any]:
+        return self._as_of_now()._plain_of_stored().lookup(key)
+
+    def foreach(self, f: Function) -> None:
+        self._as_of_now()._plain_of_stored().foreach(f)
+
+    def foreachPartition(self, f: Callable[[Iterable[Any]], None]) -> None:
+        self._as_of_now()._plain_of_stored().foreachPartition(f)
+
+    def saveAsTextFile(self, path: str, compressionCodecClass: str | None = None) -> None:
+        self._as_of_now()._plain_of_stored().saveAsTextFile(path, compressionCodecClass)
+
+    def zipWithIndex(self) -> MemoRDD:
+        parent = self._parent()
+        above, nothing = self._above(parent), Frozen(())
+        # PySpark counts when this is defined; the records are bound with what follows.
+        late = Late(
+            *("zipWithIndex", nothing, (), parent, above, nothing, ()),
+            unbound=lambda: True,
+            exact=lambda: renumbered(parent._exact(), above._exact()),
+        )
+        if self._placement is not None:
+            base: Base = Imported(self.program, parent._plain_of_stored().zipWithIndex(), self.program.next_source())
+        else:
+            base = indexed(self.program, parent, parent._stored)
+        return self._made([Part(base)], late=late)
+
+
+def _as_it_is(rdd: RDD[Any]) -> RDD[Any]:
+    return rdd
+
+
+def _with_one(record: Any) -> tuple[Any, int]:
+    return record, 1

@@ -1,0 +1,64 @@
+"""Narrow steps and partitions, as plain Spark makes them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pyspark import RDD
+from pyspark.core.rdd import Partitioner
+from pyspark.resultiterable import ResultIterable
+
+from incoop.fronts.rdd.steps import LIGHT, Kind, Step
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """Partitions that the program asked for: how plain Spark makes them, and how many steps there were since."""
+
+    number: Callable[[], int]
+    #: Of stored records, where there are any; and of PySpark's own.
+    placed: Callable[[], RDD[Any]]
+    exact: Callable[[], RDD[Any]]
+    partitioner: Partitioner | None = None
+    since: int = 0
+
+    def after(self, step: Step) -> Placement:
+        """The same partitions after a step; where keys may change, nobody knows any more which partition has which."""
+        partitioner = self.partitioner if step.kind in _KEEP_KEYS else None
+        return replace(self, partitioner=partitioner, since=self.since + 1)
+
+
+#: Steps after which a record is where its key says.
+_KEEP_KEYS = frozenset({Kind.MAP_VALUES, Kind.FLAT_MAP_VALUES, Kind.FILTER, Kind.GROUPED})
+
+
+def stepped(rdd: RDD[Any], steps: Sequence[Step]) -> RDD[Any]:
+    """Narrow steps by plain Spark."""
+    for step in steps:
+        if step.kind is Kind.GROUPED:
+            rdd = rdd.mapValues(ResultIterable)
+        elif step.kind in LIGHT:
+            rdd = rdd.keys() if step.kind is Kind.KEYS else rdd.values()
+        else:
+            rdd = getattr(rdd, _METHODS[step.kind])(step.function)
+    return rdd
+
+
+_METHODS = {
+    Kind.MAP: "map",
+    Kind.FLAT_MAP: "flatMap",
+    Kind.FILTER: "filter",
+    Kind.MAP_VALUES: "mapValues",
+    Kind.FLAT_MAP_VALUES: "flatMapValues",
+    Kind.KEY_BY: "keyBy",
+    Kind.PARTITION: "mapPartitions",
+}
+
+
+def pickled_now(rdd: RDD[Any]) -> RDD[Any]:
+    """A plain RDD whose functions are pickled, also for what is made of it."""
+    bound: RDD[Any] = RDD(rdd._jrdd, rdd.ctx, rdd._jrdd_deserializer)
+    bound.partitioner = rdd.partitioner
+    return bound

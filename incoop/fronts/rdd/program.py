@@ -1,0 +1,169 @@
+"""A program of RDDs: the session it runs in, the names of its stages, and what was said about them."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import xxhash
+from pyspark import RDD, SparkContext, SparkFiles
+from pyspark.errors import PythonException
+
+from incoop.engine.failures import JobFailed
+from incoop.fronts.rdd.lineage import Part, Quietly, Unmemoized
+from incoop.fronts.rdd.memo_rdd import MemoRDD
+from incoop.fronts.rdd.plain import Placement, pickled_now
+from incoop.fronts.rdd.sources import Files, Imported, WholeFiles
+from incoop.fronts.rdd.steps import Step
+from incoop.inchdfs.cutting.records import Lines
+from incoop.inchdfs.files.digests import FileDigests
+
+if TYPE_CHECKING:
+    from incoop.engine.report import RunReport
+    from incoop.job import Job
+    from incoop.memo import WorkerConfig
+    from incoop.result import Result
+    from incoop.session import Session
+
+log = logging.getLogger("incoop")
+
+#: Spark's own, before anything replaces them.
+_TEXT_FILE = SparkContext.textFile
+_WHOLE_TEXT_FILES = SparkContext.wholeTextFiles
+_UNION = SparkContext.union
+
+
+class RddProgram:
+    """Makes memoized RDDs, and runs their stages."""
+
+    def __init__(self, session: Session, name: str | None = None) -> None:
+        self.session = session
+        self.name = name or Path(sys.argv[0] if sys.argv and sys.argv[0] else "program").name
+        #: What each stage did, in the order in which they ran.
+        self.reports: list[RunReport] = []
+        #: What plain Spark did in the engine's place, and why.
+        self.notes: list[str] = []
+        self._names: Counter[str] = Counter()
+        self._sources = 0
+        self._falls_back = False
+        self._added = FileDigests()
+
+    @property
+    def context(self) -> SparkContext:
+        return self.session.spark.sparkContext
+
+    def text_file(
+        self,
+        path: str,
+        minPartitions: int | None = None,
+        use_unicode: bool = True,
+        steps: tuple[Step, ...] = (),
+        plain: Callable[[], RDD[Any]] | None = None,
+    ) -> MemoRDD:
+        """Lines of local files, as `SparkContext.textFile` gives them, after `steps`; `plain` gives the same lines."""
+
+        def read() -> RDD[Any]:
+            return _TEXT_FILE(self.context, path, minPartitions, use_unicode)
+
+        records = Lines() if use_unicode else Lines(encoding=None)
+        lines = MemoRDD(self, [Part(Files(self, path, records, plain or read, self.next_source()), steps)])
+        return lines if steps else lines.setName(path)
+
+    def whole_text_files(self, path: str, minPartitions: int | None = None, use_unicode: bool = True) -> MemoRDD:
+        """(path, content) of each file, as `SparkContext.wholeTextFiles` gives them."""
+        plain: RDD[Any] = _WHOLE_TEXT_FILES(self.context, path, minPartitions, use_unicode)
+        return MemoRDD(self, [Part(WholeFiles(self, path, plain, use_unicode, self.next_source()))])
+
+    def imported(self, rdd: RDD[Any]) -> MemoRDD:
+        """Plain Spark data as the input of memoized stages."""
+        return MemoRDD(self, [Part(Imported(self, rdd, self.next_source()))])
+
+    def union(self, rdds: list[RDD[Any]]) -> RDD[Any]:
+        """All records of several RDDs."""
+        if not any(isinstance(rdd, MemoRDD) for rdd in rdds):
+            return self.plain_union(rdds)
+        bound = [rdd.as_a_whole() if isinstance(rdd, MemoRDD) else self.imported(pickled_now(rdd)) for rdd in rdds]
+        return MemoRDD(self, [part for rdd in bound for part in rdd._parts], self._common_placement(rdds, bound))
+
+    def plain_union(self, rdds: list[RDD[Any]]) -> RDD[Any]:
+        """The same of plain RDDs."""
+        return _UNION(self.context, rdds)
+
+    def _common_placement(self, rdds: list[RDD[Any]], bound: list[MemoRDD]) -> Placement | None:
+        """The partitions of a union: those of all its RDDs, where the program divided all of them alike."""
+        (partitioner, *others) = (rdd.partitioner for rdd in rdds)
+        if partitioner is None or any(other != partitioner for other in others):
+            return None
+        number = partitioner.numPartitions
+        return Placement(
+            lambda: number,
+            lambda: self.plain_union([rdd._plain() for rdd in bound]),
+            lambda: self.plain_union([rdd._exact() for rdd in bound]),
+            partitioner,
+        )
+
+    def run(self, job: Job, inputs: Any) -> Result:
+        """Run a stage."""
+        result = self.session.execute(job, inputs, self.session.options(amends=False))
+        self.reports.append(result.report)
+        return result
+
+    def worker_config(self) -> WorkerConfig:
+        return self.session.worker_config()
+
+    def added_files(self) -> bytes:
+        """A hash of the files that were given to all workers (`--files`, `addFile`): functions may read them."""
+        context = self.context
+        root = Path(SparkFiles.getRootDirectory())
+        code = context._python_includes or ()  # which fingerprints see
+        pieces: list[bytes] = []
+        for file in sorted(root.iterdir()) if root.is_dir() else []:
+            if file.is_file() and file.suffix != ".py" and file.name not in code:
+                pieces += [file.name.encode(), self._added.of(file)]
+        return xxhash.xxh3_128_digest(b"\0".join(pieces)) if pieces else b""
+
+    def unique(self, shape: str) -> str:
+        """A name for a stage of this shape: the second one of a program has another than the first, in every run."""
+        self._names[shape] += 1
+        return shape if self._names[shape] == 1 else f"{shape}#{self._names[shape]}"
+
+    def note(self, title: str, why: Exception) -> None:
+        """Say once that plain Spark runs something."""
+        if isinstance(why, Quietly) or (isinstance(why, Unmemoized) and isinstance(why.__cause__, Exception)):
+            return  # of no interest, or said for the stage that it comes from
+        # Where a function failed PySpark says better: it shows the record, the engine the chunk.
+        said = why.error if isinstance(why, JobFailed) else _said(why)
+        self.say(f"{title}: plain Spark runs this ({said})")
+
+    @contextmanager
+    def falling_back(self, method: str) -> Iterator[None]:
+        """Say once that a method is plain Spark's; not which others it is made of."""
+        outermost, self._falls_back = not self._falls_back, True
+        if outermost:
+            self.say(f"{method}: plain Spark runs this, and what is made of it")
+        try:
+            yield
+        finally:
+            self._falls_back = not outermost
+
+    def say(self, note: str) -> None:
+        """Keep a note, and log it when it is new."""
+        if note not in self.notes:
+            self.notes.append(note)
+            log.warning("%s", note)
+
+    def next_source(self) -> int:
+        """The number of another input."""
+        self._sources += 1
+        return self._sources
+
+
+def _said(why: Exception) -> str:
+    """An exception in one line; of one with a worker's traceback, the line that says what happened."""
+    lines = [line.strip() for line in str(why).splitlines() if line.strip()] or [type(why).__name__]
+    return lines[-1] if isinstance(why, PythonException) else lines[0]

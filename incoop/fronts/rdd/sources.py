@@ -1,0 +1,184 @@
+"""Where the records of a program come from: local files, and plain Spark data."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import xxhash
+from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
+from pyspark import RDD
+
+from incoop import inchdfs
+from incoop.engine.inputs import BlockSource
+from incoop.engine.output import OutputBlock
+from incoop.fronts.common.hadoop_paths import OTHER_CODECS, local_files
+from incoop.fronts.rdd.blocks import Blocks, file_as_record, id_of, made_block, records_of_chunk
+from incoop.fronts.rdd.imported import ImportedBlocks
+from incoop.fronts.rdd.lineage import Base, Quietly, Unmemoized
+from incoop.fronts.rdd.steps import Shape
+from incoop.inchdfs.cutting.records import RecordFormat, WholeFile
+
+if TYPE_CHECKING:
+    from incoop.fronts.rdd.program import RddProgram
+
+#: How Spark names a local file.
+_LOCAL = "file:/"
+
+
+class Files(Base):
+    """Local files, as `textFile` reads them."""
+
+    shape = Shape.RECORDS
+    raw = True
+
+    def __init__(
+        self, program: RddProgram, path: str, records: RecordFormat, plain: Callable[[], RDD[Any]], number: int
+    ) -> None:
+        self._program, self.path, self.records, self._read = program, path, records, plain
+        self.name = f"input {number}"
+        self._plain: RDD[Any] | None = None
+
+    def input(self) -> inchdfs.Listing:
+        return inchdfs.Listing(f"{Path.cwd()} {self.path}", tuple(self._files()))
+
+    def _files(self) -> list[str]:
+        files = local_files(self.path)
+        if files is None:
+            raise Unmemoized(f"{self.path} is read by Spark itself")
+        return files
+
+    def blocks(self) -> Blocks:
+        def chunks() -> list[OutputBlock]:
+            manifest = self._program.session.index(self.input(), self.records)
+            form = repr(self.records).encode()
+            return [
+                made_block(
+                    id_of("chunk", form, where.id), where.length, tail, partial(records_of_chunk, where, self.records)
+                )
+                for where, tail in zip(
+                    inchdfs.locate(self._program.session.datasets, manifest),
+                    manifest.rows["tail"].tolist(),
+                    strict=True,
+                )
+            ]
+
+        return Blocks(chunks)
+
+    def plain(self) -> RDD[Any]:
+        if self._plain is None:
+            self._plain = self._read()
+        return self._plain
+
+    def partitions(self) -> int:
+        return self.plain().getNumPartitions()
+
+    def empty(self) -> bool:
+        return not any(Path(file).stat().st_size for file in self._files())
+
+
+class WholeFiles(Base):
+    """Local files, each a record of its path and its content, as `wholeTextFiles` reads them."""
+
+    shape = Shape.STORED
+    raw = True
+
+    def __init__(self, program: RddProgram, path: str, plain: RDD[Any], use_unicode: bool, number: int) -> None:
+        self._program, self._path, self._rdd, self._use_unicode = program, path, plain, use_unicode
+        self.name = f"files {number}"
+        self._source: BlockSource | None = None
+
+    def input(self) -> BlockSource:
+        if self._source is None:
+            uris = _listed(self._rdd)
+            if uris is None or any(uri.endswith(OTHER_CODECS) for uri in uris):
+                self._source = ImportedBlocks(self._rdd, self._program.worker_config(), one_by_one=True)
+            else:
+                self._source = Blocks(partial(self._files, uris))
+        return self._source
+
+    def _files(self, uris: list[str]) -> list[OutputBlock]:
+        """A block for each file. Those that did not move since the last run are not read."""
+        if not uris:
+            return []
+        session = self._program.session
+        paths = tuple(uri.removeprefix(_LOCAL[:-1]) for uri in uris)
+        manifest = session.index(inchdfs.Listing(f"{Path.cwd()} {self._path}", paths), WholeFile())
+        places = iter(inchdfs.locate(session.datasets, manifest))
+        made: list[OutputBlock] = []
+        for uri, (entry, rows) in zip(uris, manifest.by_file(), strict=True):
+            where = next(places) if len(rows) else None
+            content = where.id if where is not None else b""
+            made.append(
+                made_block(
+                    id_of("file", uri.encode(), content, bytes([self._use_unicode])),
+                    entry.size,
+                    xxhash.xxh3_64_intdigest(uri.encode()),
+                    partial(file_as_record, uri, where, self._use_unicode),
+                )
+            )
+        return made
+
+    def plain(self) -> RDD[Any]:
+        return self._rdd
+
+    def partitions(self) -> int:
+        return self._rdd.getNumPartitions()
+
+    def empty(self) -> bool:
+        return not self.input().output_blocks()
+
+
+def _listed(rdd: RDD[Any]) -> list[str] | None:
+    """The files that Spark will read for `wholeTextFiles`, in its order; None where they are not local."""
+    uris: list[str] = []
+    assert rdd.ctx._jvm is not None
+    joined = rdd.ctx._jvm.org.apache.commons.lang3.ArrayUtils.toString
+    try:
+        partitions = rdd._jrdd.rdd().partitions()
+    except Py4JJavaError as error:
+        raise Quietly("Spark cannot list the files, and says so itself") from error
+    for partition in partitions:
+        split = partition.serializableHadoopSplit().value()
+        # One answer for all paths of a partition; asking for them one by one takes as long as reading the files.
+        text = joined(split.getPaths()).removeprefix("{").removesuffix("}")
+        paths = re.split(f",(?={_LOCAL})", text)
+        if len(paths) != split.getNumPaths() or not all(path.startswith(_LOCAL) for path in paths):
+            return None
+        uris += paths
+    return uris
+
+
+class Imported(Base):
+    """Elements of a plain RDD."""
+
+    shape = Shape.STORED
+
+    def __init__(self, program: RddProgram, rdd: RDD[Any], number: int) -> None:
+        self._rdd = rdd
+        self._program = program
+        self._blocks: ImportedBlocks | None = None
+        self.name = f"data {number}"
+
+    def input(self) -> ImportedBlocks:
+        if self._blocks is None:
+            self._blocks = ImportedBlocks(self._rdd, self._program.worker_config())
+        return self._blocks
+
+    def plain(self) -> RDD[Any]:
+        return self._rdd
+
+    def partitions(self) -> int:
+        return self._rdd.getNumPartitions()
+
+    def empty(self) -> bool:
+        return not self.input().output_blocks()
+
+
+class Computed(Imported):
+    """Elements that plain Spark computes in the place of a stage."""
+
+    computed = True
