@@ -13,7 +13,7 @@ import sys
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import lru_cache, partial
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -27,7 +27,16 @@ from incoop.code.functions import Functions, Opened
 from incoop.code.importer import shipped
 from incoop.code.modules import ModuleSource, by_value, sources
 from incoop.errors import IncoopError
-from incoop.fingerprint import CannotFingerprint, PartChange, changed_parts, effects, fingerprint, one_look, parts
+from incoop.fingerprint import (
+    CannotFingerprint,
+    PartChange,
+    changed_parts,
+    effects,
+    fingerprint,
+    one_look,
+    parts,
+    reaches_caches,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +57,8 @@ class Shipment:
     expected: tuple[bytes | None, ...]
     #: Whether results are stored, so that functions must not keep anything, and what they read is noted.
     stores: bool
+    #: Whether the functions reach a cache, which may give them what those of another job have read.
+    caches: bool
     #: Environment variables that workers have otherwise than the driver; None: not set.
     variables: Mapping[str, str | None]
     #: Digests of what the functions are known to read: a worker that read something else may still hold it.
@@ -87,7 +98,7 @@ class Shipment:
         _clean = None  # until this task has shown that it changes nothing
         watched = self.stores and not functions.started_elsewhere
         modules = frozenset(module.name for module in self.modules)
-        return Opened(functions, doubt, watched, modules, frozenset(filter(_keeps_caches, modules)))
+        return Opened(functions, doubt, watched, modules, modules if self.caches else frozenset())
 
     def _doubt(self, functions: Functions) -> IncoopError | None:
         """Look whether a task changed the functions."""
@@ -123,18 +134,6 @@ _unstored: set[bytes] = set()
 _stateful: dict[bytes, KeepsState] = {}
 
 
-def _keeps_caches(module: str) -> bool:
-    """Whether functions of a module remember what they gave (`lru_cache`): others may be given what these have read."""
-    found = vars(sys.modules.get(module, ModuleType("")))
-    kinds = [kind for kind in found.values() if isinstance(kind, type)]
-    values = [*found.values(), *(value for kind in kinds for value in vars(kind).values())]
-    return any(isinstance(value, lru_cache_wrapper) for value in values)
-
-
-#: The class of functions under `functools.lru_cache` and `functools.cache`.
-lru_cache_wrapper: Any = type(lru_cache(len))
-
-
 def prints_of(functions: Functions) -> tuple[bytes | None, ...]:
     """The fingerprint of each function; None where there is no function."""
     return tuple(fingerprint(each, role=role) if each is not None else None for role, each in functions.roles())
@@ -165,7 +164,7 @@ def pack(
     """
     from incoop.code import pickler  # pyspark, which a run that reuses everything does not wait for
 
-    named, expected, acting = _looked_at(functions, prove)
+    named, expected, acting, caches = _looked_at(functions, prove)
     amended = set(amended)
     amendments = amendments_of(functions, amended)
     variables = {name: os.environ.get(name) for name in sorted(amended_variables(amended))}
@@ -176,20 +175,23 @@ def pack(
     )
     folders = tuple(folder for folder in sys.path if folder and not folder.endswith(".zip"))
     return Shipment(
-        job, id_, payload, modules, folders, folder, handles, expected, stores, variables, dict(read or {}), named
+        *(job, id_, payload, modules, folders, folder, handles, expected, stores, caches, variables),
+        read=dict(read or {}),
+        parts=named,
     )
 
 
-def _looked_at(functions: Functions, prove: bool) -> tuple[dict[str, bytes], tuple[bytes | None, ...], list[str]]:
-    """Parts of the functions; fingerprints, if they are to be proved; modules whose top level counts."""
+def _looked_at(functions: Functions, prove: bool) -> tuple[dict[str, bytes], tuple[bytes | None, ...], list[str], bool]:
+    """Parts of the functions; fingerprints, if they are to be proved; modules whose top level counts; any caches?"""
     given = [each for _, each in functions.roles() if each is not None]
     with one_look():
         if prove:
-            return parts_of(functions), prints_of(functions), effects.modules(*given)
+            return parts_of(functions), prints_of(functions), effects.modules(*given), reaches_caches(*given)
         named: dict[str, bytes] = {}
+        caches = True  # for all that is known
         with suppress(CannotFingerprint):
-            named = parts_of(functions)
-        return named, (None,) * len(list(functions.roles())), []
+            named, caches = parts_of(functions), reaches_caches(*given)
+        return named, (None,) * len(list(functions.roles())), [], caches
 
 
 def _module_of(part: str) -> str:

@@ -62,6 +62,8 @@ class Walk:
         #: Foreign callables that were reached as values, e.g. as a default argument, with their nodes.
         self.foreign: list[tuple[Node, Any]] = []
         self.classes: list[Node] = []
+        #: Whether a cache of Python's own (`functools.cache`, `cached_property`) was reached.
+        self.caches = False
         #: Modules of the standard library and of packages that the code reaches, with the packages that hold them.
         self.modules: set[str] = set()
         #: Installed packages that the code reaches.
