@@ -19,7 +19,7 @@ from incoop.fingerprint.tokens import LEAF, PLAIN, UNORDERED, NotPlain, Token, p
 
 #: Things that count only when some reached code can read them.
 DOCSTRINGS, ANNOTATIONS, SUBCLASSES = "docstrings", "annotations", "subclasses"
-QUALIFIED_NAMES, MODULE_NAMES = "qualified names", "module names"
+QUALIFIED_NAMES, MODULE_NAMES, SIGNALS = "qualified names", "module names", "signals"
 
 #: Installed packages that run the job and are not the user's to change.
 RUNNERS = frozenset({"incoop", "pyspark", "py4j"})
