@@ -87,15 +87,13 @@ class Shipment:
             watch.imported(module.name for module in self.modules)
         _install_classes(classes)
         amend(amendments)
-        global _clean
+        global _clean, _unstored
         proves = any(self.expected)
         doubt = partial(self._doubt, functions) if self.stores and proves else None
-        known = _clean == self.id or (not self.stores and self.id in _unstored)
-        if proves and not known and (differs := self._differing(functions)) is not None:
+        if proves and self.id not in (_clean, _unstored) and (differs := self._differing(functions)) is not None:
             raise CodeDiffers(differs)
-        if not self.stores:
-            _unstored.add(self.id)
         _clean = None  # until this task has shown that it changes nothing
+        _unstored = None if self.stores else self.id
         watched = self.stores and not functions.started_elsewhere
         modules = frozenset(module.name for module in self.modules)
         return Opened(functions, doubt, watched, modules, modules if self.caches else frozenset())
@@ -127,8 +125,9 @@ class Shipment:
 _clean: bytes | None = None
 
 
-#: Shipments whose results are not stored, proved once: what they change after that is their own.
-_unstored: set[bytes] = set()
+#: The shipment that this process ran last, if its results are not stored: what it changes after it was proved is its
+#: own. What others change, or are given, in between is not.
+_unstored: bytes | None = None
 
 #: Shipments that were found to keep state in this process, whose modules are not as they came any more.
 _stateful: dict[bytes, KeepsState] = {}
