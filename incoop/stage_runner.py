@@ -46,7 +46,7 @@ class StageRunner:
 
     spark: Spark
     report: RunReport
-    #: Whether workers have to prove that they have the code that was hashed; not where a version stands for it.
+    #: Whether the code must have a fingerprint, and keep it; not where a version stands for it.
     prove: bool = True
     #: Whether what they give is stored.
     stores: bool = True

@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -55,8 +54,10 @@ class Shipment:
     handles: tuple[Any, ...]
     #: The fingerprint of each function by its role, in the order of `Functions.roles`; None: nothing to prove.
     expected: tuple[bytes | None, ...]
-    #: Whether results are stored, so that functions must not keep anything, and what they read is noted.
+    #: Whether results are stored, so that what the functions read is noted.
     stores: bool
+    #: Whether functions must not keep anything; not where nothing is stored, or a version stands for them.
+    steady: bool
     #: Whether the functions reach a cache, which may give them what those of another job have read.
     caches: bool
     #: Environment variables that workers have otherwise than the driver; None: not set.
@@ -87,13 +88,13 @@ class Shipment:
             watch.imported(module.name for module in self.modules)
         _install_classes(classes)
         amend(amendments)
-        global _clean, _unstored
+        global _clean, _unsteady
         proves = any(self.expected)
-        doubt = partial(self._doubt, functions) if self.stores and proves else None
-        if proves and self.id not in (_clean, _unstored) and (differs := self._differing(functions)) is not None:
+        doubt = partial(self._doubt, functions) if self.steady and proves else None
+        if proves and self.id not in (_clean, _unsteady) and (differs := self._differing(functions)) is not None:
             raise CodeDiffers(differs)
         _clean = None  # until this task has shown that it changes nothing
-        _unstored = None if self.stores else self.id
+        _unsteady = None if self.steady else self.id
         watched = self.stores and not functions.started_elsewhere
         modules = frozenset(module.name for module in self.modules)
         return Opened(functions, doubt, watched, modules, modules if self.caches else frozenset())
@@ -125,9 +126,9 @@ class Shipment:
 _clean: bytes | None = None
 
 
-#: The shipment that this process ran last, if its results are not stored: what it changes after it was proved is its
-#: own. What others change, or are given, in between is not.
-_unstored: bytes | None = None
+#: The shipment that this process ran last, if it may keep something: what it changes after it was proved is its own.
+#: What others change, or are given, in between is not.
+_unsteady: bytes | None = None
 
 #: Shipments that were found to keep state in this process, whose modules are not as they came any more.
 _stateful: dict[bytes, KeepsState] = {}
@@ -158,8 +159,9 @@ def pack(
 ) -> Shipment:
     """Pack a job's functions.
 
-    `amended` are the parts whose values travel, since importing does not give them; `read` is what the functions are
-    known to read, `folder` where relative paths are from.
+    Without `prove` a version stands for them: they may hold what has no fingerprint, and may keep something. `amended`
+    are the parts whose values travel, since importing does not give them; `read` is what the functions are known to
+    read, `folder` where relative paths are from.
     """
     from incoop.code import pickler  # pyspark, which a run that reuses everything does not wait for
 
@@ -174,23 +176,26 @@ def pack(
     )
     folders = tuple(folder for folder in sys.path if folder and not folder.endswith(".zip"))
     return Shipment(
-        *(job, id_, payload, modules, folders, folder, handles, expected, stores, caches, variables),
+        *(job, id_, payload, modules, folders, folder, handles, expected, stores, prove and stores, caches),
+        variables=variables,
         read=dict(read or {}),
         parts=named,
     )
 
 
 def _looked_at(functions: Functions, prove: bool) -> tuple[dict[str, bytes], tuple[bytes | None, ...], list[str], bool]:
-    """Parts of the functions; fingerprints, if they are to be proved; modules whose top level counts; any caches?"""
+    """Parts of the functions; fingerprints; modules whose top level counts; whether caches are reached.
+
+    Functions without a fingerprint are an error if they have to be proved, and else are let go as they are.
+    """
     given = [each for _, each in functions.roles() if each is not None]
     with one_look():
-        if prove:
+        try:
             return parts_of(functions), prints_of(functions), effects.modules(*given), reaches_caches(*given)
-        named: dict[str, bytes] = {}
-        caches = True  # for all that is known
-        with suppress(CannotFingerprint):
-            named, caches = parts_of(functions), reaches_caches(*given)
-        return named, (None,) * len(list(functions.roles())), [], caches
+        except CannotFingerprint:
+            if prove:
+                raise
+            return {}, (None,) * len(list(functions.roles())), [], True
 
 
 def _module_of(part: str) -> str:

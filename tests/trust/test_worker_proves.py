@@ -93,7 +93,7 @@ def test_values_that_the_program_sets_are_what_workers_have(
         assert dict(session.run(job, str(rules.place.input)).collect()) == {key: value}
 
 
-@pytest.mark.parametrize("remedy", ["memoize=False"])
+@pytest.mark.parametrize("remedy", ["memoize=False", "version='1'"])
 def test_values_that_the_program_sets_and_sets_back_also_where_a_remedy_is_used(remedy: str, rules: Workshop) -> None:
     rules.write(job=JOB.replace("total)", f"total, {remedy})"))
     job = rules.load()
