@@ -56,6 +56,8 @@ class StageRunner:
     read: dict[str, bytes] = field(default_factory=dict)
     #: Where relative paths of the functions are from; empty for the workers' own folder.
     folder: str = ""
+    #: Arguments of the program; None for those of the workers.
+    arguments: tuple[str, ...] | None = None
     #: On a cluster, where shards ran (incoop/placing.py).
     places: dict[str, Any] | None = None
     _packed: Shipment | None = None
@@ -117,7 +119,8 @@ class StageRunner:
         """The functions, packed once an attempt."""
         if self._packed is None:
             self._packed = pack(
-                self.report.job, functions, self.prove, self.stores, self.amended, self.read, self.folder
+                *(self.report.job, functions, self.prove, self.stores, self.amended, self.read, self.folder),
+                arguments=self.arguments,
             )
         return self._packed
 

@@ -51,6 +51,8 @@ class Shipment:
     folders: tuple[str, ...]
     #: The working folder; empty to stay where the worker is, as PySpark's do.
     folder: str
+    #: `sys.argv` of the program, which modules may read when they are imported; None for the worker's own.
+    arguments: tuple[str, ...] | None
     handles: tuple[Any, ...]
     #: The fingerprint of each function by its role, in the order of `Functions.roles`; None: nothing to prove.
     expected: tuple[bytes | None, ...]
@@ -80,6 +82,8 @@ class Shipment:
         amend_variables(self.variables)
         if self.folder and Path(self.folder).is_dir():
             os.chdir(self.folder)
+        if self.arguments is not None:
+            sys.argv[:] = self.arguments
         watch.begin()
         try:
             shipped.take(self.modules, self.folders)
@@ -156,12 +160,13 @@ def pack(
     amended: Iterable[str] = (),
     read: Mapping[str, bytes] | None = None,
     folder: str = "",
+    arguments: Iterable[str] | None = None,
 ) -> Shipment:
     """Pack a job's functions.
 
     Without `prove` a version stands for them: they may hold what has no fingerprint, and may keep something. `amended`
     are the parts whose values travel, since importing does not give them; `read` is what the functions are known to
-    read, `folder` where relative paths are from.
+    read, `folder` where relative paths are from, `arguments` the program's own.
     """
     from incoop.code import pickler  # pyspark, which a run that reuses everything does not wait for
 
@@ -176,8 +181,8 @@ def pack(
     )
     folders = tuple(folder for folder in sys.path if folder and not folder.endswith(".zip"))
     return Shipment(
-        *(job, id_, payload, modules, folders, folder, handles, expected, stores, prove and stores, caches),
-        variables=variables,
+        *(job, id_, payload, modules, folders, folder, None if arguments is None else tuple(arguments), handles),
+        *(expected, stores, prove and stores, caches, variables),
         read=dict(read or {}),
         parts=named,
     )

@@ -172,7 +172,7 @@ def expand_process_object(walk: Walk, node: Node, obj: Any) -> None:
 
 def process_objects() -> list[tuple[str, Any]]:
     """Return objects whose content belongs to the process; that code reads them is an impurity, not a value."""
-    streams = [(f"sys.{name}", getattr(sys, name, None)) for name in ("stdin", "stdout", "stderr", "argv")]
+    streams = [(f"sys.{name}", getattr(sys, name, None)) for name in ("stdin", "stdout", "stderr")]
     return [("os.environ", os.environ), ("os.environb", getattr(os, "environb", None)), *streams]
 
 
