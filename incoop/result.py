@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from incoop.base.errors import IncoopError
 from incoop.base.paths import local_path
 from incoop.contraction.columns.encoding import encode
 from incoop.contraction.columns.normal import name_of
@@ -105,14 +106,23 @@ class Result:
         gone: list[Pair] = []
         come: list[Pair] = []
         for portion in range(portions(old, self.output)):
-            try:
-                own, others = self._read(lambda: differing(old, self.output, portion, self._reader))  # noqa: B023
-            except BlockLost as lost:
-                raise ChangesLost(self.report.job, str(lost)) from lost
-            yield from _changes(*own)
+            own, others = self._compared(lambda: differing(old, self.output, portion, self._reader))  # noqa: B023
+            yield from self._compared(lambda: list(_changes(*own)))  # noqa: B023
             gone += others[0]
             come += others[1]
-        yield from _changes(_without(gone, come), _without(come, gone))
+        yield from self._compared(lambda: list(_changes(_without(gone, come), _without(come, gone))))
+
+    def _compared(self, compare: Callable[[], Read]) -> Read:
+        """Read, or compare, what the run before gave."""
+        try:
+            return self._read(compare)
+        except BlockLost as lost:
+            raise ChangesLost(self.report.job, str(lost)) from lost
+        except IncoopError:
+            raise
+        except Exception as error:  # of old objects, whose class has another name by now, or other attributes
+            why = f"its keys or values do not fit the program's classes any more ({type(error).__name__}: {error})"
+            raise ChangesLost(self.report.job, why) from error
 
     def save(self, folder: str | Path) -> list[Path]:
         """Write part files and `_SUCCESS`; those whose content did not change are left alone. Returns the rewritten."""

@@ -99,7 +99,7 @@ class ShippedModules(MetaPathFinder):
 def _import(name: str) -> None:
     try:
         importlib.import_module(name)
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # of a module that parses arguments
         raise ModuleNotLoaded(name, f"{type(error).__name__}: {error}") from error
 
 

@@ -11,9 +11,8 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import lru_cache, partial
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -27,7 +26,16 @@ from incoop.code.errors import CodeDiffers, KeepsState
 from incoop.code.functions import Functions, Opened
 from incoop.code.importer import shipped
 from incoop.code.modules import ModuleSource, by_value, sources
-from incoop.fingerprint import CannotFingerprint, PartChange, changed_parts, effects, fingerprint, one_look, parts
+from incoop.fingerprint import (
+    CannotFingerprint,
+    PartChange,
+    changed_parts,
+    effects,
+    fingerprint,
+    one_look,
+    parts,
+    reaches_caches,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +51,17 @@ class Shipment:
     folders: tuple[str, ...]
     #: The working folder; empty to stay where the worker is, as PySpark's do.
     folder: str
+    #: `sys.argv` of the program, which modules may read when they are imported; None for the worker's own.
+    arguments: tuple[str, ...] | None
     handles: tuple[Any, ...]
     #: The fingerprint of each function by its role, in the order of `Functions.roles`; None: nothing to prove.
     expected: tuple[bytes | None, ...]
-    #: Whether results are stored, so that functions must not keep anything, and what they read is noted.
+    #: Whether results are stored, so that what the functions read is noted.
     stores: bool
+    #: Whether functions must not keep anything; not where nothing is stored, or a version stands for them.
+    steady: bool
+    #: Whether the functions reach a cache, which may give them what those of another job have read.
+    caches: bool
     #: Environment variables that workers have otherwise than the driver; None: not set.
     variables: Mapping[str, str | None]
     #: Digests of what the functions are known to read: a worker that read something else may still hold it.
@@ -68,6 +82,8 @@ class Shipment:
         amend_variables(self.variables)
         if self.folder and Path(self.folder).is_dir():
             os.chdir(self.folder)
+        if self.arguments is not None:
+            sys.argv[:] = self.arguments
         watch.begin()
         try:
             shipped.take(self.modules, self.folders)
@@ -76,18 +92,16 @@ class Shipment:
             watch.imported(module.name for module in self.modules)
         _install_classes(classes)
         amend(amendments)
-        global _clean
+        global _clean, _unsteady
         proves = any(self.expected)
-        doubt = partial(self._doubt, functions) if self.stores and proves else None
-        known = _clean == self.id or (not self.stores and self.id in _unstored)
-        if proves and not known and (differs := self._differing(functions)) is not None:
+        doubt = partial(self._doubt, functions) if self.steady and proves else None
+        if proves and self.id not in (_clean, _unsteady) and (differs := self._differing(functions)) is not None:
             raise CodeDiffers(differs)
-        if not self.stores:
-            _unstored.add(self.id)
         _clean = None  # until this task has shown that it changes nothing
+        _unsteady = None if self.steady else self.id
         watched = self.stores and not functions.started_elsewhere
         modules = frozenset(module.name for module in self.modules)
-        return Opened(functions, doubt, watched, modules, frozenset(filter(_keeps_caches, modules)))
+        return Opened(functions, doubt, watched, modules, modules if self.caches else frozenset())
 
     def _doubt(self, functions: Functions) -> IncoopError | None:
         """Look whether a task changed the functions."""
@@ -116,23 +130,12 @@ class Shipment:
 _clean: bytes | None = None
 
 
-#: Shipments whose results are not stored, proved once: what they change after that is their own.
-_unstored: set[bytes] = set()
+#: The shipment that this process ran last, if it may keep something: what it changes after it was proved is its own.
+#: What others change, or are given, in between is not.
+_unsteady: bytes | None = None
 
 #: Shipments that were found to keep state in this process, whose modules are not as they came any more.
 _stateful: dict[bytes, KeepsState] = {}
-
-
-def _keeps_caches(module: str) -> bool:
-    """Whether functions of a module remember what they gave (`lru_cache`): others may be given what these have read."""
-    found = vars(sys.modules.get(module, ModuleType("")))
-    kinds = [kind for kind in found.values() if isinstance(kind, type)]
-    values = [*found.values(), *(value for kind in kinds for value in vars(kind).values())]
-    return any(isinstance(value, lru_cache_wrapper) for value in values)
-
-
-#: The class of functions under `functools.lru_cache` and `functools.cache`.
-lru_cache_wrapper: Any = type(lru_cache(len))
 
 
 def prints_of(functions: Functions) -> tuple[bytes | None, ...]:
@@ -157,15 +160,17 @@ def pack(
     amended: Iterable[str] = (),
     read: Mapping[str, bytes] | None = None,
     folder: str = "",
+    arguments: Iterable[str] | None = None,
 ) -> Shipment:
     """Pack a job's functions.
 
-    `amended` are the parts whose values travel, since importing does not give them; `read` is what the functions are
-    known to read, `folder` where relative paths are from.
+    Without `prove` a version stands for them: they may hold what has no fingerprint, and may keep something. `amended`
+    are the parts whose values travel, since importing does not give them; `read` is what the functions are known to
+    read, `folder` where relative paths are from, `arguments` the program's own.
     """
     from incoop.code import pickler  # pyspark, which a run that reuses everything does not wait for
 
-    named, expected, acting = _looked_at(functions, prove)
+    named, expected, acting, caches = _looked_at(functions, prove)
     amended = set(amended)
     amendments = amendments_of(functions, amended)
     variables = {name: os.environ.get(name) for name in sorted(amended_variables(amended))}
@@ -176,20 +181,26 @@ def pack(
     )
     folders = tuple(folder for folder in sys.path if folder and not folder.endswith(".zip"))
     return Shipment(
-        job, id_, payload, modules, folders, folder, handles, expected, stores, variables, dict(read or {}), named
+        *(job, id_, payload, modules, folders, folder, None if arguments is None else tuple(arguments), handles),
+        *(expected, stores, prove and stores, caches, variables),
+        read=dict(read or {}),
+        parts=named,
     )
 
 
-def _looked_at(functions: Functions, prove: bool) -> tuple[dict[str, bytes], tuple[bytes | None, ...], list[str]]:
-    """Parts of the functions; fingerprints, if they are to be proved; modules whose top level counts."""
+def _looked_at(functions: Functions, prove: bool) -> tuple[dict[str, bytes], tuple[bytes | None, ...], list[str], bool]:
+    """Parts of the functions; fingerprints; modules whose top level counts; whether caches are reached.
+
+    Functions without a fingerprint are an error if they have to be proved, and else are let go as they are.
+    """
     given = [each for _, each in functions.roles() if each is not None]
     with one_look():
-        if prove:
-            return parts_of(functions), prints_of(functions), effects.modules(*given)
-        named: dict[str, bytes] = {}
-        with suppress(CannotFingerprint):
-            named = parts_of(functions)
-        return named, (None,) * len(list(functions.roles())), []
+        try:
+            return parts_of(functions), prints_of(functions), effects.modules(*given), reaches_caches(*given)
+        except CannotFingerprint:
+            if prove:
+                raise
+            return {}, (None,) * len(list(functions.roles())), [], True
 
 
 def _module_of(part: str) -> str:

@@ -304,11 +304,23 @@ def _line() -> str:
 _ENVIRON = ("os.py", "<frozen os>", "_collections_abc.py", "<frozen _collections_abc>")
 
 
-def _asked_by_python(frame: Any) -> bool:
-    """Whether a variable is looked up by us, or by Python's library for itself: ambient state has what matters."""
-    while frame is not None and frame.f_code.co_filename.endswith(_ENVIRON):
+#: Variables that Python's library looks up for itself: where programs and temporary files are, colours, its own.
+_LIBRARYS = frozenset({"PATH", "TMPDIR", "TEMP", "TMP", "TERM", "NO_COLOR", "FORCE_COLOR"})
+
+
+def _asked_by_python(frame: Any, name: str) -> bool:
+    """Whether a variable is looked up by us, or by Python's library for itself: ambient state has what matters.
+
+    What the library looks up because it was told to (`expandvars`, a `ChainMap` of settings) is asked by who told it.
+    """
+    while frame is not None and _is_environ(frame.f_code.co_filename):
         frame = frame.f_back
-    return frame is None or _is_pythons(frame.f_code.co_filename) or frame.f_code.co_filename.startswith(_OWN)
+    asks = frame.f_code.co_filename if frame is not None else ""
+    return _is_ours(frame) or (_is_pythons(asks) and (name in _LIBRARYS or name.startswith("PYTHON")))
+
+
+def _is_environ(name: str) -> bool:
+    return _is_pythons(name) and name.endswith(_ENVIRON)  # a user's `videos.py` ends so, too
 
 
 class _Same:
@@ -332,7 +344,7 @@ def _listen_to_variables() -> None:
         if notes is not None and self in watched and isinstance(name, str | bytes):
             read = Read(VARIABLE, os.fsdecode(name))
             ours = read.name in _set or read.name.startswith(_OURS) or getattr(_engine, "works", False)
-            if read not in notes.reads and not ours and not _asked_by_python(sys._getframe(1)):
+            if read not in notes.reads and not ours and not _asked_by_python(sys._getframe(1), read.name):
                 notes.reads[read] = None
         return get(self, name)
 

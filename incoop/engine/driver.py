@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import logging
+import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -141,6 +142,7 @@ class JobRun:
         )
         # Other machines have folders of their own, and caches in them.
         self._runner.folder = str(Path.cwd()) if self.options.amends and not self.spark.clustered else ""
+        self._runner.arguments = tuple(sys.argv) if self.options.amends else None
 
     def execute(self) -> Outcome:
         """Run, and note what is given."""

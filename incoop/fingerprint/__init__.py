@@ -6,7 +6,7 @@ result does. `docs/fingerprints.md` has the rules with examples.
 
 from __future__ import annotations
 
-from incoop.fingerprint.api import classes_digest, fingerprint, imports_by_name, one_look, parts
+from incoop.fingerprint.api import classes_digest, fingerprint, imports_by_name, one_look, parts, reaches_caches
 from incoop.fingerprint.changes import PartChange, changed_parts
 from incoop.fingerprint.errors import CannotFingerprint, DependencyUnreadable
 from incoop.fingerprint.impurity import ImpureCall, ImpurityWarning, ReportOnce, impurities
@@ -25,4 +25,5 @@ __all__ = [
     "impurities",
     "one_look",
     "parts",
+    "reaches_caches",
 ]

@@ -122,6 +122,17 @@ def imports_by_name(*objects: Any) -> bool:
     return any(all_names(reached.code) & IMPORTERS for obj in objects for reached in walked(obj).functions)
 
 
+def reaches_caches(*objects: Any) -> bool:
+    """Say whether code that these callables reach keeps what it gave, so that it may not run when it is called.
+
+    Example:
+        >>> from functools import cache
+        >>> reaches_caches(cache(len)), reaches_caches(len)
+        (True, False)
+    """
+    return any(walked(obj).caches for obj in objects)
+
+
 @contextmanager
 def one_look() -> Iterator[None]:
     """Inside, each object is walked once, whatever is asked of it: a captured table of a million rows takes long."""

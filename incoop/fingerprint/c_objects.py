@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import _csv
 import contextvars
+import decimal
 import functools
 import gc
 import itertools
@@ -28,7 +29,7 @@ from incoop.fingerprint.graph import Node
 from incoop.fingerprint.owners import module_of, owner
 from incoop.fingerprint.tokens import bytes_token, str_token
 from incoop.fingerprint.values import expand_object
-from incoop.fingerprint.walk import Walk
+from incoop.fingerprint.walk import SIGNALS, Walk
 
 Rule = Callable[[Walk, Node, Any], None]
 
@@ -97,6 +98,14 @@ def _context_variable(walk: Walk, node: Node, obj: contextvars.ContextVar[Any]) 
     node.tokens = [str_token(obj.name), value]
 
 
+def _decimal_context(walk: Walk, node: Node, obj: decimal.Context) -> None:
+    """Read a decimal context by its settings; what it has signalled so far counts where code may look at that."""
+    content("prec", "rounding", "Emin", "Emax", "capitals", "clamp")(walk, node, obj)
+    for name in ("traps", "flags") if SIGNALS in walk.readable else ("traps",):
+        signals = sorted(signal.__name__ for signal, is_set in getattr(obj, name).items() if is_set)
+        node.tokens.append(str_token(f"{name} {' '.join(signals)}"))
+
+
 def _key_of_comparison(walk: Walk, node: Node, obj: Any) -> None:
     """Read what `functools.cmp_to_key` gives: the comparison, and the object, if it has one by now."""
     held = [value for value in gc.get_referents(obj) if value is not type(obj)]
@@ -143,6 +152,7 @@ _SCANNER = ("strict", "object_hook", "object_pairs_hook", "parse_float", "parse_
 
 RULES: dict[type, Rule] = {
     struct.Struct: content("format"),
+    decimal.Context: _decimal_context,
     **dict.fromkeys((PurePosixPath, PureWindowsPath, PosixPath, WindowsPath), _path),
     re.Match: _MATCH,
     _csv.Dialect: content(*_DIALECT, "strict"),

@@ -188,9 +188,16 @@ def expand_wrapper(*names: str) -> Any:
 def expand_cached_function(walk: Walk, node: Node, obj: Any) -> None:
     """Read a function under `functools.lru_cache`: the function and the cache's settings, not its content."""
     node.tag = b"lru_cache"
+    walk.caches = True
     settings = dict(obj.cache_parameters())
     walk.keep(settings)
     node.tokens = [walk.token(obj.__wrapped__, node, ("wrapped function", None)), walk.token(settings, node, None)]
+
+
+def expand_cached_property(walk: Walk, node: Node, obj: functools.cached_property[Any]) -> None:
+    """Read a property under `functools.cached_property` by its function."""
+    walk.caches = True
+    expand_wrapper("func", "attrname")(walk, node, obj)
 
 
 def expand_single_dispatch_method(walk: Walk, node: Node, obj: functools.singledispatchmethod[Any]) -> None:

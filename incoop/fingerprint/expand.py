@@ -73,7 +73,7 @@ RULES_BY_TYPE: dict[type, Rule] = {
     types.AsyncGeneratorType: _SUSPENDED,
     types.FrameType: _SUSPENDED,
     functools._lru_cache_wrapper: classes.expand_cached_function,
-    functools.cached_property: classes.expand_wrapper("func", "attrname"),
+    functools.cached_property: classes.expand_cached_property,
     functools.singledispatchmethod: classes.expand_single_dispatch_method,
     **c_objects.RULES,
     **{kind: _refuse(reason) for kind, reason in c_objects.REFUSED.items()},

@@ -24,7 +24,16 @@ from incoop.fingerprint.owners import owner
 from incoop.fingerprint.registries import codec_tokens
 from incoop.fingerprint.tokens import PAIRS, Token, reference, str_token
 from incoop.fingerprint.values import expand_object, fill_pairs
-from incoop.fingerprint.walk import ANNOTATIONS, DOCSTRINGS, MODULE_NAMES, QUALIFIED_NAMES, SUBCLASSES, Reached, Walk
+from incoop.fingerprint.walk import (
+    ANNOTATIONS,
+    DOCSTRINGS,
+    MODULE_NAMES,
+    QUALIFIED_NAMES,
+    SIGNALS,
+    SUBCLASSES,
+    Reached,
+    Walk,
+)
 
 #: The types that `process_objects` can have; notebooks and test runners replace the streams.
 PROCESS_TYPES = (io.IOBase, type(os.environ))
@@ -39,6 +48,7 @@ READERS = {
     QUALIFIED_NAMES: frozenset({"__qualname__", "co_qualname", "__code__", "getsource"}),
     MODULE_NAMES: frozenset({"__module__", "getmodule", "__code__", "getsource"}),
     SUBCLASSES: frozenset({"__subclasses__"}),
+    SIGNALS: frozenset({"flags"}),
 }
 
 
@@ -162,7 +172,7 @@ def expand_process_object(walk: Walk, node: Node, obj: Any) -> None:
 
 def process_objects() -> list[tuple[str, Any]]:
     """Return objects whose content belongs to the process; that code reads them is an impurity, not a value."""
-    streams = [(f"sys.{name}", getattr(sys, name, None)) for name in ("stdin", "stdout", "stderr", "argv")]
+    streams = [(f"sys.{name}", getattr(sys, name, None)) for name in ("stdin", "stdout", "stderr")]
     return [("os.environ", os.environ), ("os.environb", getattr(os, "environb", None)), *streams]
 
 

@@ -47,7 +47,6 @@ IMPURE: dict[str, tuple[str, int]] = {
     **_table(ENVIRONMENT, "os", "environ environb getenv getenvb getcwd getlogin uname"),
     **_table(ENVIRONMENT, "platform", "node uname"),
     **_table(ENVIRONMENT, "socket", "gethostname getfqdn"),
-    **_table(ENVIRONMENT, "sys", "argv"),
     **_table(FILE, "", "open io.FileIO codecs.open gzip.open bz2.open lzma.open linecache.getline"),
     **_table(FILE, "os", "open listdir scandir walk stat lstat access readlink"),
     **_table(FILE, "os.path", "exists isfile isdir islink getsize getmtime getatime getctime"),

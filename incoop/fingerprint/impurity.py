@@ -81,7 +81,7 @@ def impurities(obj: Any) -> list[ImpureCall]:
     for node, value in walk.foreign:
         name = _canonical(value)
         kind = IMPURE.get(name, ("", 0))
-        if kind[1] > 1 and name != "sys.argv":  # handed over as a value: called elsewhere, with arguments unknown
+        if kind[1] > 1:  # handed over as a value: called elsewhere, with arguments unknown
             step = node
             while step.parent is not None and not (step.label or "").startswith("function "):
                 step = step.parent

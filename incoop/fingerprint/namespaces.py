@@ -138,6 +138,8 @@ def _member(
 def _follow(walk: Walk, parent: Node, module: ModuleType, attributes: tuple[str, ...]) -> Token | Node:
     """Return the token of what a chain of attributes finds, starting at a module."""
     for position, name in enumerate(attributes):
+        if module is sys and name == "argv":
+            return _arguments(walk, parent)
         if owner(module.__name__).kind != "user":
             return _foreign_chain(walk, module, attributes[position:])
         walk.homes.add(module.__name__)
@@ -151,6 +153,11 @@ def _follow(walk: Walk, parent: Node, module: ModuleType, attributes: tuple[str,
     if owner(module.__name__).kind != "user":
         return walk.foreign_token(module.__name__, "")
     return walk.token(module, parent, ("module", module.__name__))
+
+
+def _arguments(walk: Walk, parent: Node) -> Node:
+    """Return the node of the program's arguments, which are its own, wherever they are kept."""
+    return _variable(walk, parent, ("global", id(vars(sys)), "argv"), sys.argv, "global sys:argv", "argv")
 
 
 def _foreign_chain(walk: Walk, module: ModuleType, attributes: tuple[str, ...]) -> Token | Node:
@@ -173,6 +180,8 @@ def _import_token(walk: Walk, node: Node, fn: FunctionType, use: Use) -> Token |
             name = importlib.util.resolve_name("." * use.level + use.root, fn.__globals__.get("__package__"))
         except ImportError:
             return MISSING
+    if name == "sys" and use.attributes[:1] == ("argv",):
+        return _arguments(walk, node)
     if owner(name).kind != "user":
         return walk.foreign_token(name, "")
     module = _imported(name)

@@ -19,7 +19,7 @@ from incoop.fingerprint.tokens import LEAF, PLAIN, UNORDERED, NotPlain, Token, p
 
 #: Things that count only when some reached code can read them.
 DOCSTRINGS, ANNOTATIONS, SUBCLASSES = "docstrings", "annotations", "subclasses"
-QUALIFIED_NAMES, MODULE_NAMES = "qualified names", "module names"
+QUALIFIED_NAMES, MODULE_NAMES, SIGNALS = "qualified names", "module names", "signals"
 
 #: Installed packages that run the job and are not the user's to change.
 RUNNERS = frozenset({"incoop", "pyspark", "py4j"})
@@ -62,6 +62,8 @@ class Walk:
         #: Foreign callables that were reached as values, e.g. as a default argument, with their nodes.
         self.foreign: list[tuple[Node, Any]] = []
         self.classes: list[Node] = []
+        #: Whether a cache of Python's own (`functools.cache`, `cached_property`) was reached.
+        self.caches = False
         #: Modules of the standard library and of packages that the code reaches, with the packages that hold them.
         self.modules: set[str] = set()
         #: Installed packages that the code reaches.

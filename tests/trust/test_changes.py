@@ -22,6 +22,8 @@ from incoop.memo.delivered import Delivered, NoteNotWritten
 from tests.end_to_end.places import CHUNKS, Place
 from tests.memo.servers import RealServer
 
+from .workshop import Workshop
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -469,3 +471,50 @@ def test_notes_of_a_store_are_small_files_of_their_own(tmp_path: Path) -> None:
     notes.note("b\ud800", b"y" * 16)
     assert (notes.noted("a"), notes.noted("b\ud800"), notes.noted("c")) == (b"x" * 16, b"y" * 16, None)
     assert Delivered(tmp_path, Signer(b"another")).noted("a") == b""
+
+
+OLD_CLASSES = """
+import enum, incoop
+from dataclasses import dataclass
+
+@dataclass(frozen=True)
+class Word:
+    text: str
+
+class Kind(enum.Enum):
+    WORD = 1
+
+def mapper(_, line):
+    for word in line.split():
+        yield Word(word), Kind.WORD
+
+def kinds(key, values):
+    yield key, values[0]
+
+job = incoop.Job("classes", mapper, kinds)
+"""
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        pytest.param(("Word(", "Token("), id="a class that was renamed"),
+        pytest.param(("WORD = 1", "WORD = 2"), id="a member of an enum with another value"),
+        pytest.param(("text: str", "text: str\n    kind: object"), id="a new field"),
+    ],
+)
+def test_keys_and_values_of_classes_that_changed_are_an_error_not_a_crash(
+    edit: tuple[str, str], workshop: Workshop
+) -> None:
+    workshop.write(job=OLD_CLASSES)
+    first = workshop.place.run(workshop.load())
+    count = len(first.collect())
+    assert len(list(first.changes())) == count
+    edited = OLD_CLASSES.replace("class Word:", "class Word():").replace(*edit)
+    workshop.write(job=edited.replace("Word(word)", "Word(word, 1)") if "kind" in edit[1] else edited)
+    second = workshop.place.run(workshop.load())
+    assert len(second.collect()) == count
+    with pytest.raises(ChangesLost, match="classes any more"):
+        list(second.changes())
+    workshop.place.write([f"other {number}" for number in range(40)])
+    assert list(workshop.place.run(workshop.load()).changes()), "the next run tells its changes again"

@@ -6,6 +6,7 @@ import colorsys
 import csv
 import decimal
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -256,3 +257,33 @@ def test_a_module_whose_top_level_opens_a_session_is_told_what_to_do(workshop: W
 def test_a_job_file_may_have_any_name(name: str, workshop: Workshop) -> None:
     (workshop.folder / name).write_text(HEAD + "def mapper(_, line): yield 'lines', 1\n" + TAIL)
     assert workshop.run(workshop.load(name)) == {"lines": 40}
+
+
+ARGUMENTS = {
+    "when a module is imported": (
+        "import config\ndef mapper(_, line): yield line[:config.LIMIT], 1\n",
+        "import sys\nLIMIT = int(sys.argv[1])\n",
+    ),
+    "by a parser": (
+        "import config\ndef mapper(_, line): yield line[:config.args.limit], 1\n",
+        "import argparse\nparser = argparse.ArgumentParser()\nparser.add_argument('limit', type=int)\n"
+        "args = parser.parse_args()\n",
+    ),
+    "by the mapper": ("import sys\ndef mapper(_, line): yield line[: int(sys.argv[1])], 1\n", ""),
+    "by the mapper alone": ("def mapper(_, line):\n    import sys\n    yield line[: int(sys.argv[1])], 1\n", ""),
+    "under another name": ("from sys import argv\ndef mapper(_, line): yield line[: int(argv[1])], 1\n", ""),
+}
+
+
+@pytest.mark.parametrize("read", ARGUMENTS)
+def test_arguments_of_the_program_are_those_of_its_functions(
+    read: str, workshop: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job, config = ARGUMENTS[read]
+    workshop.write(job=f"import incoop\n{job}{SUM}\njob = incoop.Job('arguments', mapper, total)\n", config=config)
+    for limit in (4, 3, 4):
+        monkeypatch.setattr(sys, "argv", ["program", str(limit)])
+        result = workshop.place.run(workshop.load())
+        assert dict(result.collect()) == {"line"[:limit]: 40}
+        assert not result.report.warnings
+    assert result.report.map.executed == 0, "known from the first run"

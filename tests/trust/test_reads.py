@@ -149,6 +149,40 @@ def test_whatever_is_read_and_by_whatever_means(workshop: Workshop, monkeypatch:
         assert dict(session.run(workshop.load(), str(workshop.place.input)).collect()) == expected
 
 
+THROUGH_THE_LIBRARY = """
+import collections, getpass, os, string
+
+SETTINGS = collections.ChainMap(os.environ, {"ONE_MODE": "1"})
+
+def modes():
+    yield "ChainMap", SETTINGS["ONE_MODE"]
+    yield "expandvars", os.path.expandvars("$TWO_MODE")
+    yield "Template", string.Template("$THREE_MODE").substitute(os.environ)
+    yield "expanduser", os.path.expanduser("~/rules")
+    yield "getuser", getpass.getuser()
+    yield "file that ends like os.py", os.environ["FOUR_MODE"]
+
+def mapper(_, line):
+    if line.startswith("line 7 "):
+        yield from modes()
+"""
+
+
+def test_variables_that_the_library_looks_up_when_told_to(workshop: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
+    job = "import incoop\nfrom videos import mapper\ndef first(key, values): yield key, values[0]\n"
+    workshop.write(job=f"{job}job = incoop.Job('modes', mapper, first)\n", videos=THROUGH_THE_LIBRARY)
+    names = ["ONE_MODE", "TWO_MODE", "THREE_MODE", "HOME", "LOGNAME", "FOUR_MODE"]
+    expected: dict[str, str] = {}
+    for number, changed in enumerate([names, *([name] for name in names)]):
+        for name in changed:
+            monkeypatch.setenv(name, f"/{number}")
+        values = [os.environ[name] for name in names]
+        ways = ["ChainMap", "expandvars", "Template", "expanduser", "getuser", "file that ends like os.py"]
+        expected = dict(zip(ways, values, strict=True)) | {"expanduser": f"{values[3]}/rules"}
+        assert workshop.run() == expected, changed
+    assert workshop.place.run(workshop.load()).report.map.executed == 0
+
+
 REDUCER = """
 import incoop, pathlib
 HERE = pathlib.Path(__file__).parent

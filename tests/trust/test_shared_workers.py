@@ -34,22 +34,44 @@ def test_a_variable_that_one_job_was_given_is_not_the_next_ones(workshop: Worksh
     assert workshop.run(two) == {1: 60}
 
 
+#: A module that reads a file once in a process, and keeps what it read in one of Python's own caches.
 CACHED = """
 import functools, pathlib
 
-@functools.cache
-def weight():
+def read():
     return int(pathlib.Path(__file__).with_name("weight.txt").read_text())
+
+def told(function):
+    @functools.wraps(function)
+    def inner():
+        return function()
+    return inner
 """
+
+CACHES = {
+    "function": "@functools.cache\ndef weight(): return read()\n",
+    "under another decorator": "@told\n@functools.lru_cache(None)\ndef weight(): return read()\n",
+    "in a container": "KEPT = {'weight': functools.cache(read)}\ndef weight(): return KEPT['weight']()\n",
+    "property of an object": (
+        "class Settings:\n    @functools.cached_property\n    def weight(self): return read()\n"
+        "SETTINGS = Settings()\ndef weight(): return SETTINGS.weight\n"
+    ),
+    "attribute of an object": (
+        "class Settings:\n    def __init__(self): self.weight = functools.cache(read)\n"
+        "SETTINGS = Settings()\ndef weight(): return SETTINGS.weight()\n"
+    ),
+}
 
 USES = HEAD + "import cached\ndef mapper(_, line): yield '{name}', cached.weight()\n" + SUM
 USES += "\njob = incoop.Job('{name}', mapper, total)\n"
 
 
-def test_what_a_cache_of_another_job_has_read_counts_too(workshop: Workshop) -> None:
+@pytest.mark.parametrize("cache", CACHES)
+def test_what_a_cache_of_another_job_has_read_counts_too(cache: str, workshop: Workshop) -> None:
     from incoop.cli.job_file import load_job
 
-    workshop.write(first=USES.format(name="first"), second=USES.format(name="second"), cached=CACHED)
+    cached = CACHED + CACHES[cache]
+    workshop.write(first=USES.format(name="first"), second=USES.format(name="second"), cached=cached)
     weight = workshop.folder / "weight.txt"
     weight.write_text("1")
     first = workshop.load("first.py")

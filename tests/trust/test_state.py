@@ -71,6 +71,13 @@ def mapper(_, line):
             id="an iterator",
         ),
         pytest.param(
+            "import decimal\nROUGH = decimal.Context(prec=2)\ndef mapper(_, line):\n"
+            "    yield ROUGH.flags[decimal.Inexact], 1\n    ROUGH.divide(1, 7)\n",
+            "total",
+            "`ROUGH`",
+            id="what a decimal context has signalled",
+        ),
+        pytest.param(
             "kept = []\ndef mapper(_, line):\n    yield line, 1\n"
             "def reducer(key, values):\n    kept.append(key)\n    yield key, len(kept)\n",
             "reducer",
@@ -126,6 +133,11 @@ def test_after_state_was_found_mended_code_gives_what_it_gives_from_scratch(work
             "class Words:\n    @functools.cached_property\n    def table(self):\n        return {'line': 'LINE'}\n"
             "WORDS = Words()\ndef kind(word):\n    return WORDS.table[word]\n",
             id="cached_property of an object that is kept",
+        ),
+        pytest.param(
+            "import decimal\nROUGH = decimal.Context(prec=2)\n"
+            "def kind(word):\n    return word.upper() if str(ROUGH.divide(1, 7)) == '0.14' else word\n",
+            id="what a decimal context has signalled",
         ),
         pytest.param("import re\ndef kind(word):\n    return re.sub('l', 'L', word).upper()\n", id="re's own cache"),
     ],

@@ -93,6 +93,16 @@ def test_values_that_the_program_sets_are_what_workers_have(
         assert dict(session.run(job, str(rules.place.input)).collect()) == {key: value}
 
 
+@pytest.mark.parametrize("remedy", ["memoize=False", "version='1'"])
+def test_values_that_the_program_sets_and_sets_back_also_where_a_remedy_is_used(remedy: str, rules: Workshop) -> None:
+    rules.write(job=JOB.replace("total)", f"total, {remedy})"))
+    job = rules.load()
+    for factor in (1, 7, 1, 2, 7):
+        sys.modules["rules"].FACTOR = factor  # type: ignore[attr-defined]
+        rules.place.write([f"line {number} for {factor}" for number in range(40 + factor)])
+        assert rules.run(job) == {("old", 1, "line"): (40 + factor) * factor}
+
+
 def test_what_a_job_file_does_to_a_module_is_done_in_workers(rules: Workshop) -> None:
     rules.write(job=JOB.replace("def mapper", "rules.KINDS.append('more')\nrules.FACTOR += 1\n\ndef mapper"))
     assert rules.run() == {("old", 2, "line"): 80}

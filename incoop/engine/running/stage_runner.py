@@ -46,7 +46,7 @@ class StageRunner:
 
     spark: Spark
     report: RunReport
-    #: Whether workers have to prove that they have the code that was hashed; not where a version stands for it.
+    #: Whether the code must have a fingerprint, and keep it; not where a version stands for it.
     prove: bool = True
     #: Whether what they give is stored.
     stores: bool = True
@@ -56,7 +56,9 @@ class StageRunner:
     read: dict[str, bytes] = field(default_factory=dict)
     #: Where relative paths of the functions are from; empty for the workers' own folder.
     folder: str = ""
-    #: On a cluster, where shards ran (incoop/engine/running/placing.py).
+    #: Arguments of the program; None for those of the workers.
+    arguments: tuple[str, ...] | None = None
+    #: On a cluster, where shards ran (placing.py).
     places: dict[str, Any] | None = None
     _packed: Shipment | None = None
 
@@ -117,7 +119,8 @@ class StageRunner:
         """The functions, packed once an attempt."""
         if self._packed is None:
             self._packed = pack(
-                self.report.job, functions, self.prove, self.stores, self.amended, self.read, self.folder
+                *(self.report.job, functions, self.prove, self.stores, self.amended, self.read, self.folder),
+                arguments=self.arguments,
             )
         return self._packed
 
