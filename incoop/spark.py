@@ -15,7 +15,7 @@ from inchdfs.parallel import Segment, SegmentCuts, SegmentRunner
 from inchdfs.spark_segments import spark_segments
 from incoop.code import Workplaces, workplaces_of
 from incoop.progress import task_progress
-from incoop.worker_process import settle
+from incoop.worker_process import folder_kept, settle
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -184,7 +184,8 @@ class Spark:
 
 def _settled(function: Callable[[Item], Answer], item: Item) -> Answer:
     try:
-        return function(item)
+        with folder_kept():
+            return function(item)
     finally:
         settle()
 
