@@ -78,7 +78,7 @@ def begin() -> None:
     global _notes
     _install()
     _notes = _Notes()
-    _notes.folder = os.getcwd()
+    _notes.folder = _here()
 
 
 def imported(modules: Iterable[str]) -> None:
@@ -181,7 +181,15 @@ def _opened(notes: _Notes, path: Any, mode: Any, flags: Any) -> None:
 def _named(notes: _Notes, path: Any) -> str:
     """A relative path stays one: it leads elsewhere from another folder. Unless the task itself went elsewhere."""
     name = os.path.normpath(os.fsdecode(path))
-    return name if os.path.isabs(name) or os.getcwd() == notes.folder else os.path.abspath(name)
+    return name if os.path.isabs(name) or _here() == notes.folder else os.path.abspath(name)
+
+
+def _here() -> str:
+    """The working folder; empty when somebody removed it, and nothing can be read there."""
+    try:
+        return os.getcwd()
+    except FileNotFoundError:
+        return ""
 
 
 def _stamp(read: Read) -> Stamp | None:

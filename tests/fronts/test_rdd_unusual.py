@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 import random
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -200,10 +201,27 @@ def what_goes_wrong(p: Program) -> Any:
     return kinds
 
 
+def zeros_that_are_looked_at(p: Program) -> Any:
+    """What merges changes the program's own zero in PySpark, where the driver merges last."""
+
+    def counted(counts: Counter[int], value: int) -> Counter[int]:
+        counts[value % 5] += 1
+        return counts
+
+    def both(one: Counter[int], other: Counter[int]) -> Counter[int]:
+        one.update(other)
+        return one
+
+    values = p.pairs().values()
+    zero, folded = Counter[int](), Counter[int]()
+    found = values.aggregate(zero, counted, both), values.map(lambda v: Counter([v % 3])).fold(folded, both)
+    return found, zero, folded, found[0] is zero
+
+
 PROGRAMS = [
     *(chained_joins, joins_with_plain_data, unions_of_one_rdd, nothing_to_do, closures_over_what_changes),
     *(keys_of_all_kinds, values_that_change_in_place, methods_of_plain_spark, partitions_of_its_own),
-    *(checkpoints, files_written, what_goes_wrong),
+    *(checkpoints, files_written, what_goes_wrong, zeros_that_are_looked_at),
 ]
 
 

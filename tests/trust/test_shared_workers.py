@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import shutil
 import sys
 from pathlib import Path
 
@@ -156,3 +158,44 @@ def test_a_job_without_memo_leaves_nothing_to_the_next_one(workshop: Workshop) -
     assert workshop.run(counts) == {"n": 40}
     assert workshop.run(reads) == {0: 40}
     assert isinstance(reads, incoop.Job)
+
+
+def test_what_runs_after_a_job_works_where_pyspark_put_it(workshop: Workshop, tmp_path: Path) -> None:
+    """A worker that a job took along to its folder is back in its own for the next one, also when that is gone."""
+    workshop.write(job=RELATIVE)
+    job = workshop.load()
+    context = workshop.place.spark.sparkContext
+    where = sorted(context.parallelize(range(8), 8).map(lambda _: Path.cwd()).collect())
+    away = tmp_path / "away"
+    away.mkdir()
+    (away / "weight.txt").write_text("1")
+    with contextlib.chdir(away):
+        assert workshop.run(job) == {"weight": 40}
+    shutil.rmtree(away)
+    assert sorted(context.parallelize(range(8), 8).map(lambda _: Path.cwd()).collect()) == where
+    session = workshop.place.session
+    lines = session.textFile(str(workshop.place.input / "input.txt"))
+    assert lines.map(lambda line: (line[:4], 1)).reduceByKey(lambda a, b: a + b).collect() == [("line", 40)]
+    assert session.rdds.notes == []
+
+
+def test_a_worker_whose_folder_is_gone_works_on(workshop: Workshop, tmp_path: Path) -> None:
+    home, gone = Path.cwd(), tmp_path / "gone"
+
+    def leave(_: int) -> None:
+        gone.mkdir(exist_ok=True)
+        os.chdir(gone)
+
+    def back(_: int) -> None:
+        os.chdir(home)
+
+    context = workshop.place.spark.sparkContext
+    session = workshop.place.session
+    context.parallelize(range(8), 8).foreach(leave)
+    gone.rmdir()
+    try:
+        lines = session.textFile(str(workshop.place.input / "input.txt"))
+        assert lines.map(lambda line: (line[:4], 1)).reduceByKey(lambda a, b: a + b).collect() == [("line", 40)]
+        assert session.rdds.notes == []
+    finally:
+        context.parallelize(range(8), 8).foreach(back)

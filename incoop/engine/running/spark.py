@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from incoop.code import Workplaces, workplaces_of
 from incoop.engine.running.progress import task_progress
-from incoop.engine.running.worker_process import settle
+from incoop.engine.running.worker_process import folder_kept, settle
 from incoop.inchdfs.cutting.parallel import Segment, SegmentCuts, SegmentRunner
 from incoop.inchdfs.cutting.spark_segments import spark_segments
 
@@ -184,7 +184,8 @@ class Spark:
 
 def _settled(function: Callable[[Item], Answer], item: Item) -> Answer:
     try:
-        return function(item)
+        with folder_kept():
+            return function(item)
     finally:
         settle()
 

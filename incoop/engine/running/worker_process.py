@@ -1,14 +1,17 @@
 """What a Python worker of Spark does between two tasks, made short: some 20 ms, not 90 (bench/bench_gaps.py).
 
-Contract: nothing that a task can see changes; where Spark's worker is not the one that is known here, nothing does.
+Contract: nothing that a task can see changes; where Spark's worker is not the one that is known here, nothing does. A
+worker is in the folder again that a task found it in: the next one may be the program's own, or its folder gone.
 """
 
 from __future__ import annotations
 
 import contextlib
 import gc
+import os
 import socket
 import sys
+from collections.abc import Iterator
 from typing import Any
 
 _modules_when_frozen = 0
@@ -18,6 +21,21 @@ def settle() -> None:
     """Call it at the end of a task."""
     _read_at_once()
     _freeze()
+
+
+@contextlib.contextmanager
+def folder_kept() -> Iterator[None]:
+    """Afterwards this process works in the folder in which it works now, also in one that was removed."""
+    try:
+        here = os.open(os.curdir, os.O_RDONLY)
+    except OSError:  # not ours to look into
+        yield
+        return
+    try:
+        yield
+    finally:
+        os.fchdir(here)
+        os.close(here)
 
 
 def _freeze() -> None:

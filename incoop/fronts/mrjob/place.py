@@ -22,6 +22,7 @@ from mrjob.parse import parse_mr_job_stderr
 from incoop.base.errors import IncoopError
 from incoop.code import unwatched
 from incoop.engine.running.counters import counter
+from incoop.engine.running.worker_process import folder_kept
 
 #: Between the group and the name of a counter; neither can hold it, since a counter is one line.
 COUNTER_SEPARATOR = "\n"
@@ -51,17 +52,16 @@ def working_folder(cache: Path) -> Iterator[Path]:
                 (folder / path.name).symlink_to(path)
     except FileNotFoundError:
         raise SideFilesNotReachable(str(cache)) from None
-    before = Path.cwd()
-    os.chdir(folder)
-    sys.path.insert(0, str(folder))
-    try:
-        yield folder
-    finally:
-        os.chdir(before)
-        if str(folder) in sys.path:
-            sys.path.remove(str(folder))
-        with unwatched():
-            shutil.rmtree(folder, ignore_errors=True)
+    with folder_kept():
+        os.chdir(folder)
+        sys.path.insert(0, str(folder))
+        try:
+            yield folder
+        finally:
+            if str(folder) in sys.path:
+                sys.path.remove(str(folder))
+            with unwatched():
+                shutil.rmtree(folder, ignore_errors=True)
 
 
 @contextmanager

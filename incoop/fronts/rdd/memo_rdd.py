@@ -6,7 +6,6 @@ Every method gives what PySpark gives: a stage that the engine cannot run is pla
 
 from __future__ import annotations
 
-import copy
 import operator
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
@@ -86,14 +85,14 @@ class MemoRDD(WideRDD):
             found = self._aggregated("fold", zeroValue, op, merger(op))
         except Unmemoized:
             return self._plain_at_once().fold(zeroValue, op)
-        return reduce(op, found, copy.deepcopy(zeroValue))
+        return reduce(op, found, zeroValue)  # itself, as in PySpark: it may be all that the program looks at
 
     def aggregate(self, zeroValue: Any, seqOp: Function, combOp: Function) -> Any:
         try:
             found = self._aggregated("aggregate", zeroValue, seqOp, merger(combOp))
         except Unmemoized:
             return self._plain_at_once().aggregate(zeroValue, seqOp, combOp)
-        return reduce(combOp, found, copy.deepcopy(zeroValue))
+        return reduce(combOp, found, zeroValue)
 
     def treeAggregate(self, zeroValue: Any, seqOp: Function, combOp: Function, depth: int = 2) -> Any:
         if depth < 1:
