@@ -18,8 +18,8 @@ from incoop.contraction.columns.columns import INTEGER, Column, concat
 from incoop.contraction.columns.encoding import encode
 from incoop.contraction.columns.normal import normal
 from incoop.contraction.columns.run import EMPTY, Run, merge, starts_of
-from incoop.contraction.tree.batches import BatchCombiner
 from incoop.contraction.tree.folds import Fold, fold_groups, recognise
+from incoop.contraction.tree.known_combiners import BatchCombiner
 
 UserFunction = Callable[[Any, Iterable[Any]], Iterable[tuple[Any, Any]]]
 

@@ -27,7 +27,15 @@ from incoop.code.errors import CodeDiffers, KeepsState
 from incoop.code.functions import Functions, Opened
 from incoop.code.importer import shipped
 from incoop.code.modules import ModuleSource, by_value, sources
-from incoop.fingerprint import CannotFingerprint, PartChange, changed_parts, effects, fingerprint, one_look, parts
+from incoop.fingerprint import (
+    CannotFingerprint,
+    PartChange,
+    changed_parts,
+    fingerprint,
+    modules_needed,
+    one_look,
+    parts,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +193,7 @@ def _looked_at(functions: Functions, prove: bool) -> tuple[dict[str, bytes], tup
     given = [each for _, each in functions.roles() if each is not None]
     with one_look():
         if prove:
-            return parts_of(functions), prints_of(functions), effects.modules(*given)
+            return parts_of(functions), prints_of(functions), modules_needed(*given)
         named: dict[str, bytes] = {}
         with suppress(CannotFingerprint):
             named = parts_of(functions)

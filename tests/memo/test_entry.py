@@ -14,8 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from incoop.base.checksums import Signer, block_hash, verify_block
+from incoop.base.ids import split_ids
 from incoop.memo import MemoEntry
-from incoop.memo.entry import decode_entries, encode_entries, epoch_of, split_ids
+from incoop.memo.entry import decode_entries, encode_entries, epoch_of
 
 SIGNER = Signer(b"a secret of the tests")
 U64 = st.integers(0, 2**64 - 1)

@@ -15,8 +15,8 @@ import numpy as np
 import xxhash
 
 from incoop.contraction.parts.parts import BlockLost
-from incoop.contraction.parts.stored_run import BlobReader
 from incoop.engine.output import OutputBlock, Pair
+from incoop.engine.stored import BlobReader
 from incoop.fronts.streaming.aggregate import aggregate
 from incoop.fronts.streaming.partition import Partitioner, shards_of
 from incoop.fronts.streaming.programs import Program, count_all

@@ -19,16 +19,17 @@ from incoop.code import Functions, Observed, Shipment, unwatched
 from incoop.contraction.columns.columns import ANY, INTEGER, Column
 from incoop.contraction.columns.keys import Hashes
 from incoop.contraction.columns.run import EMPTY, Run, merge, starts_of
+from incoop.contraction.parts.headers import RunHeader, RunRef, StoredDelta, read_region
 from incoop.contraction.parts.part import Part
 from incoop.contraction.parts.parts import OTHER, OWN_PACK, BlockLost, PackBuilder, shard_of, write_part
 from incoop.contraction.parts.rewrite import rewrite_part
-from incoop.contraction.parts.stored_run import BlobReader, RunHeader, RunRef, StoredDelta, read_region
 from incoop.contraction.tree.combine import Combiner, CombinerError
 from incoop.contraction.tree.folds import recognise
 from incoop.contraction.tree.node import NodeTask, ShardContraction, as_row
 from incoop.contraction.tree.sums import Delta
 from incoop.engine.running.counters import take_counts
 from incoop.engine.running.user_code import said_of, trace_of
+from incoop.engine.stored import BlobReader
 from incoop.job import Reducer
 from incoop.memo import WorkerConfig
 

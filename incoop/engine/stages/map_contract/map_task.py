@@ -20,19 +20,11 @@ from incoop.code import Functions, Observed, Shipment, unwatched
 from incoop.contraction.columns.columns import Column
 from incoop.contraction.columns.run import Run
 from incoop.contraction.columns.wire import write_column
+from incoop.contraction.parts.headers import NO_REGION, RunRef, StoredDelta, read_leaf_region, read_run, write_header
 from incoop.contraction.parts.parts import BlockLost, PackBuilder
-from incoop.contraction.parts.stored_run import (
-    NO_REGION,
-    BlobReader,
-    RunRef,
-    StoredDelta,
-    read_leaf_region,
-    read_run,
-    write_header,
-)
-from incoop.contraction.tree.batches import ChunkMapper, LawfulCombiner
 from incoop.contraction.tree.combine import Combiner
 from incoop.contraction.tree.folds import Fold
+from incoop.contraction.tree.known_combiners import LawfulCombiner
 from incoop.engine.output import OutputBlock
 from incoop.engine.running.counters import take_counts
 from incoop.engine.running.user_code import said_of, trace_of
@@ -43,6 +35,8 @@ from incoop.engine.stages.map_contract.mapping import Mapped, Piece, UserError
 from incoop.engine.stages.map_contract.patching import known_leaves, patched, worth_patching
 from incoop.engine.stages.map_contract.soundness import check_combiner
 from incoop.engine.stages.map_contract.summing import sum_pieces
+from incoop.engine.stages.map_contract.whole_chunks import ChunkMapper
+from incoop.engine.stored import BlobReader
 from incoop.inchdfs.cutting.records import RecordFormat
 from incoop.inchdfs.store.packs import Location, read_chunk
 from incoop.job import Mapper
