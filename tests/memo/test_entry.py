@@ -140,9 +140,9 @@ def test_no_kind_of_checksum_passes_for_another_and_no_secret_for_another() -> N
     assert len(marks) == 9
 
 
-@pytest.mark.parametrize("name", ["checksum", "entry", "address", "blobs", "retention"])
+@pytest.mark.parametrize("name", ["base.checksums", "base.ids", "memo.address", "memo.blobs", "memo.retention"])
 def test_the_examples_in_docstrings_hold(name: str) -> None:
-    assert doctest.testmod(importlib.import_module(f"incoop.memo.{name}")).failed == 0
+    assert doctest.testmod(importlib.import_module(f"incoop.{name}")).failed == 0
 
 
 def test_a_worker_that_handles_packs_loads_neither_redis_nor_numpy() -> None:
