@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from incoop.base.paths import local_path
 from incoop.contraction.columns.encoding import encode
 from incoop.contraction.columns.normal import name_of
-from incoop.contraction.parts.parts import BlockLost
+from incoop.contraction.parts.packs import BlockLost
 from incoop.engine.failures import ChangesLost
 from incoop.engine.output import Mapped, Output, OutputBlock, Pair, differing, portions, read_blocks, read_part
 from incoop.engine.report import RunReport

@@ -16,15 +16,13 @@ import numpy as np
 from incoop.base.checksums import verify_block
 from incoop.base.ids import split_ids
 from incoop.contraction.columns.run import Run, join
-from incoop.contraction.parts.part import Part, Reader
-from incoop.contraction.parts.parts import OWN_PACK, SHARD_ROW, BlockLost, PackBuilder, Rows
+from incoop.contraction.parts.packs import BlockLost, PackBuilder, Reader
+from incoop.contraction.parts.part import Part
+from incoop.contraction.parts.rows import SHARD_ROW, Rows, with_own_pack
 
 #: Where a chunk's leaves are, in the pack of its header: digest, offset, length. Then the number of rows.
 _LEAVES = struct.Struct("<16sQIH")
 NO_REGION = (bytes(16), 0, 0)
-
-#: One reference.
-REF_ROW = np.dtype([("pack", "V16"), ("digest", "V16"), ("offset", "<u8"), ("length", "<u4")])
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +75,7 @@ class RunHeader:
         """Read and verify a header."""
         data = read_region(ref, reader, "a run header")
         *_, stored = _LEAVES.unpack_from(data)
-        rows = np.frombuffer(data, SHARD_ROW, stored, _LEAVES.size).copy()
-        rows["pack"][rows["pack"] == np.void(OWN_PACK)] = np.void(ref.pack)
+        rows = with_own_pack(np.frombuffer(data, SHARD_ROW, stored, _LEAVES.size), ref.pack)
         if rows["small"][0]:
             rows = np.repeat(rows, shards)
             rows["keys"] = -(-rows["keys"] // shards)  # how many there are in one is not known, and only estimated with

@@ -26,8 +26,8 @@ from incoop.code import CONTRACT, MAP, CodeDiffers, KeepsState, KnownReads, Obse
 from incoop.code.amendments import amendable
 from incoop.contraction.columns.encoding import ENCODING_VERSION
 from incoop.contraction.parts.headers import RunHeader, RunRef, StoredDelta, all_small
+from incoop.contraction.parts.packs import BlockLost
 from incoop.contraction.parts.part import Part
-from incoop.contraction.parts.parts import BlockLost
 from incoop.contraction.tree.combine import CombinerChangesKeys
 from incoop.contraction.tree.folds import Fold, recognise
 from incoop.contraction.tree.known_combiners import BatchCombiner, LawfulCombiner

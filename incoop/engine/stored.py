@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from incoop.code import unwatched
 from incoop.contraction.parts.headers import RunRef
-from incoop.contraction.parts.parts import BlockLost
+from incoop.contraction.parts.packs import BlockLost
 from incoop.memo import BlobStore, MemoEntry, PackUnreadable
 
 

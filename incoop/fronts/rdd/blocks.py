@@ -12,7 +12,7 @@ from typing import Any
 import xxhash
 
 from incoop.code import unwatched
-from incoop.contraction.parts.parts import BlockLost
+from incoop.contraction.parts.packs import BlockLost
 from incoop.engine.output import OutputBlock, Pair
 from incoop.engine.stored import BlobReader
 from incoop.inchdfs.cutting.records import REPLACE_AS_JAVA, RecordFormat

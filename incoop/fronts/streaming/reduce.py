@@ -14,7 +14,7 @@ from typing import ClassVar
 import numpy as np
 import xxhash
 
-from incoop.contraction.parts.parts import BlockLost
+from incoop.contraction.parts.packs import BlockLost
 from incoop.engine.output import OutputBlock, Pair
 from incoop.engine.stored import BlobReader
 from incoop.fronts.streaming.aggregate import aggregate

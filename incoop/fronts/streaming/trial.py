@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from incoop import inchdfs
 from incoop.base.errors import IncoopError
-from incoop.contraction.parts.parts import BlockLost
+from incoop.contraction.parts.packs import BlockLost
 from incoop.engine.inputs import SCHEME
 from incoop.engine.output import OutputBlock
 from incoop.engine.stages.map_contract.alike import EXACT, Noise, alike, noise_of
