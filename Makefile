@@ -1,6 +1,6 @@
 # make demo   set everything up and show the idea in a minute
 # make test   set everything up and run all tests
-# make check  what CI runs: tests, doc examples, ruff, mypy --strict
+# make check  what CI runs: tests, doc examples, ruff, mypy --strict, which room imports which
 # make test-pythons                what depends on Python's version, on 3.12 and 3.13 where they are installed
 # make bench  the benchmarks, minutes each (see bench/)
 # make evaluation [SIZE=large]     the Incoop paper's evaluation: docs/evaluation.md
@@ -39,6 +39,7 @@ lint: setup
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
 
 bench: setup
 	$(BIN)/python -m bench.bench_chunk

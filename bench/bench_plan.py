@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from incoop.contraction.parts.stored_run import REF_ROW
+from incoop.contraction.parts.rows import REF_ROW
 from incoop.engine.record import Level, Record
 from incoop.engine.stages.map_contract.plan import TREE, TreePlan, plan_tree, run_ids
 

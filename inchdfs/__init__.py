@@ -14,11 +14,11 @@ dataset.py, compare.py, collect.py read, compare, clean up and check what is kep
 from __future__ import annotations
 
 from incoop.inchdfs.cutting.chunk_table import Chunk
-from incoop.inchdfs.cutting.chunking import chunk_file
 from incoop.inchdfs.cutting.records import Csv, Delimited, FixedLength, Lines, RecordFormat, WholeFile
 from incoop.inchdfs.cutting.settings import ChunkSettings
 from incoop.inchdfs.cutting.spark_segments import spark_segments
 from incoop.inchdfs.cutting.splitter import Splitter
+from incoop.inchdfs.files.chunking import chunk_file
 from incoop.inchdfs.files.sources import Listing, expand
 from incoop.inchdfs.store.collect import collect, verify
 from incoop.inchdfs.store.compare import diff

@@ -12,10 +12,11 @@ from incoop.base.errors import BadCall, IncoopError
 from incoop.engine.running.counters import counter
 
 if TYPE_CHECKING:
-    from incoop.contraction.tree.batches import BatchCombiner, ChunkMapper
+    from incoop.contraction.tree.known_combiners import BatchCombiner
     from incoop.engine.explain import Explanation
     from incoop.engine.failures import ChangesLost, CombinerNotSound, JobFailed, NotDeterministic, TooLittleReuse
     from incoop.engine.report import RunReport
+    from incoop.engine.stages.map_contract.whole_chunks import ChunkMapper
     from incoop.job import Job
     from incoop.result import Change, Result
     from incoop.session import Session, connect
@@ -24,8 +25,8 @@ __version__ = "0.1.0"
 
 #: Public name -> the module that defines it.
 _LAZY = {
-    "BatchCombiner": "incoop.contraction.tree.batches",
-    "ChunkMapper": "incoop.contraction.tree.batches",
+    "BatchCombiner": "incoop.contraction.tree.known_combiners",
+    "ChunkMapper": "incoop.engine.stages.map_contract.whole_chunks",
     "Change": "incoop.result",
     "ChangesLost": "incoop.engine.failures",
     "Explanation": "incoop.engine.explain",

@@ -13,13 +13,13 @@ from incoop.base.errors import IncoopError
 from incoop.base.paths import local_path
 from incoop.contraction.columns.encoding import encode
 from incoop.contraction.columns.normal import name_of
-from incoop.contraction.parts.parts import BlockLost
-from incoop.contraction.parts.stored_run import BlobReader
+from incoop.contraction.parts.packs import BlockLost
 from incoop.engine.failures import ChangesLost
 from incoop.engine.output import Mapped, Output, OutputBlock, Pair, differing, portions, read_blocks, read_part
 from incoop.engine.report import RunReport
 from incoop.engine.running.spark import Spark
 from incoop.engine.save import save_parts
+from incoop.engine.stored import BlobReader
 from incoop.memo import BlobStore
 
 if TYPE_CHECKING:

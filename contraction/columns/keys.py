@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import xxhash
 
-from incoop.contraction.columns.columns import ANY, INTEGER, NUMBER, PAIR, Column, Index, equal_rows
+from incoop.contraction.columns.column import ANY, INTEGER, NONE, NUMBER, PAIR, RAW, TEXT, Column, Index, equal_rows
 from incoop.contraction.columns.encoding import encode
 from incoop.contraction.columns.normal import normal
 
@@ -87,13 +87,6 @@ def _full_hashes(keys: Sequence[Any]) -> Hashes:
     return np.fromiter(map(_full_hash, keys), np.uint64, len(keys))
 
 
-def block_numbers(hashes: Hashes, shard_bits: int, bits: int) -> npt.NDArray[np.int64]:
-    """The block of its part that each hash belongs to."""
-    if bits == 0:
-        return np.zeros(len(hashes), np.int64)
-    return ((hashes << np.uint64(shard_bits)) >> np.uint64(64 - bits)).astype(np.int64)
-
-
 def _mix(word: int) -> int:
     """The finaliser of splitmix64: every input bit reaches every output bit."""
     word = (word ^ word >> 30) * 0xBF58_476D_1CE4_E5B9 & _WORD
@@ -137,3 +130,20 @@ def same_keys(keys: Column, here: Index, there: Index) -> npt.NDArray[np.bool_]:
             first, second = keys.take(np.array([here[at], there[at]])).to_list()
             same[at] = encode(normal(first)) == encode(normal(second))
     return same
+
+
+def tells_apart(keys: Column) -> bool:
+    """Whether keys that are equal have equal bytes."""
+    return keys.kind in (TEXT, RAW, INTEGER, NONE) or (
+        keys.children is not None and all(map(tells_apart, keys.children))
+    )
+
+
+def tied_rows(hashes: Hashes) -> Index:
+    """Of sorted hashes, the places of those that the next one is equal to."""
+    return np.flatnonzero(hashes[1:] == hashes[:-1])
+
+
+def has_ties(hashes: Hashes) -> bool:
+    """Whether two of sorted hashes are alike: different keys may have one, and only their bytes tell them apart."""
+    return bool((hashes[1:] == hashes[:-1]).any())

@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from incoop.contraction.columns.columns import NONE, PAIR, Column, Index, Ints, concat
+from incoop.contraction.columns.column import NONE, PAIR, Column, Index, Ints, concat, starts_of
+from incoop.contraction.columns.column_bytes import read_column, write_column
 from incoop.contraction.columns.encoding import encode
-from incoop.contraction.columns.keys import HASH_BYTES, Hashes, distinct, hashes_of, same_keys
+from incoop.contraction.columns.keys import HASH_BYTES, Hashes, distinct, has_ties, hashes_of, same_keys, tied_rows
 from incoop.contraction.columns.normal import normal
-from incoop.contraction.columns.wire import read_column, write_column
 
 _HEAD = struct.Struct("<I?")  # keys, whether some key has other than one value
 
@@ -63,7 +63,7 @@ class Run:
         if not keys:
             return EMPTY, np.empty(0, np.intp)
         hashes, order = _order(keys)
-        if (hashes[1:] == hashes[:-1]).any() and not distinct(keys):
+        if has_ties(hashes) and not distinct(keys):
             return None
         return cls(hashes, Column.of(keys).take(order), values.take(order)), order
 
@@ -146,13 +146,6 @@ class Run:
 EMPTY = Run(np.empty(0, np.uint64), Column(NONE, 0), Column(NONE, 0))
 
 
-def starts_of(counts: npt.NDArray[Any]) -> Ints:
-    """Offsets of groups with these sizes, and their total."""
-    starts = np.zeros(len(counts) + 1, np.int64)
-    np.cumsum(counts, out=starts[1:])
-    return starts
-
-
 def _firsts(firsts: Ints) -> Ints | None:
     """None when every group has exactly one value: the canonical form."""
     return None if firsts[-1] == len(firsts) - 1 and (np.diff(firsts) == 1).all() else firsts
@@ -185,7 +178,7 @@ def _order(keys: list[Any]) -> tuple[Hashes, Index]:
     hashes = hashes_of(keys)
     order = np.argsort(hashes, kind="stable")
     hashes = hashes[order]
-    tied = np.flatnonzero(hashes[1:] == hashes[:-1])
+    tied = tied_rows(hashes)
     if len(tied):
         _untangle(hashes, order, tied, lambda rows: [keys[row] for row in rows.tolist()])
     return hashes, order
@@ -207,7 +200,7 @@ def merge(runs: Sequence[Run]) -> tuple[Run, npt.NDArray[np.bool_]]:
     keys = concat([run.keys for run in runs])
     order = np.argsort(hashes, kind="stable")  # step (1)
     hashes = hashes[order]
-    tied = np.flatnonzero(hashes[1:] == hashes[:-1])
+    tied = tied_rows(hashes)
     same = same_keys(keys, order[tied], order[tied + 1])
     if not same.all():  # step (2)
         _untangle(hashes, order, tied[~same], lambda rows: keys.take(rows).to_list())

@@ -10,6 +10,11 @@ import threading
 
 import zstandard
 
+from incoop.base.checksums import block_hash, verify_block
+from incoop.contraction.columns.run import Run
+from incoop.contraction.parts.overlay import Overlay
+from incoop.contraction.parts.packs import BlockLost, PackBuilder
+
 #: Words lose a third and pairs of words nearly half, at 350 MB a second; level 3 takes twice as long for a hundredth.
 _LEVEL = 1
 
@@ -40,3 +45,27 @@ def decompressed(stored: bytes) -> bytes | None:
         return b"".join([stored[_HEAD.size : begin], _own.decompressor.decompress(memoryview(stored)[begin:])])
     except (struct.error, zstandard.ZstdError, MemoryError):  # a damaged frame may claim any size
         return None
+
+
+def write_block(block: Run | Overlay, own: int, pack: PackBuilder) -> tuple[bytes, int, int, int]:
+    """Add a block to a pack, which is number `own` of those that its part refers to; return its BLOCK_ROW."""
+    data = block.to_bytes()
+    stored = compressed(data, block.random_bytes)
+    return block_hash(data), own, pack.add(stored), len(stored)
+
+
+def read_block(stored: bytes, digest: bytes, pack: bytes) -> Run:
+    """Read back and verify a block that lies in `pack`."""
+    return Run.from_bytes(_verified(stored, digest, pack))
+
+
+def read_overlay(stored: bytes, digest: bytes, pack: bytes) -> Overlay:
+    """The same for a block of an overlay."""
+    return Overlay.from_bytes(_verified(stored, digest, pack))
+
+
+def _verified(stored: bytes, digest: bytes, pack: bytes) -> bytes:
+    data = decompressed(stored)
+    if data is None or not verify_block(data, digest):
+        raise BlockLost(pack, "a block does not match its hash")
+    return data

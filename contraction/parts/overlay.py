@@ -15,10 +15,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from incoop.contraction.columns.keys import HASH_BYTES, Hashes, block_numbers
+from incoop.contraction.columns.by_hash import rows_with
+from incoop.contraction.columns.keys import HASH_BYTES, Hashes
 from incoop.contraction.columns.run import EMPTY, Run, join
-from incoop.contraction.parts.splice import replaced_keys
-from incoop.contraction.parts.update import rows_with
+from incoop.contraction.columns.shards import block_numbers
+from incoop.contraction.columns.splice import replaced_keys
 
 _HEAD = struct.Struct("<I")  # hashes that are gone
 

@@ -8,40 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from incoop.base.checksums import block_hash, verify_block
-from incoop.contraction.columns.keys import Hashes, block_numbers
+from incoop.contraction.columns.by_hash import rows_with
+from incoop.contraction.columns.keys import Hashes
 from incoop.contraction.columns.run import EMPTY, Run, join
-from incoop.contraction.parts.blocks import decompressed
+from incoop.contraction.columns.shards import block_numbers, shard_of
+from incoop.contraction.parts.blocks import read_block, read_overlay
 from incoop.contraction.parts.overlay import Overlay, joined
-from incoop.contraction.parts.parts import BLOCK_ROW, OWN_PACK, PART_HEAD, BlockLost, Rows, shard_of
-from incoop.contraction.parts.update import rows_with
-
-
-class Reader(Protocol):
-    """Reads ranges of packs. Raises BlockLost."""
-
-    def read(self, pack: bytes, offset: int, length: int) -> bytes: ...
-
-
-def read_block(stored: bytes, digest: bytes, pack: bytes) -> Run:
-    """Read back and verify a block that lies in `pack`."""
-    return Run.from_bytes(_verified(stored, digest, pack))
-
-
-def read_overlay(stored: bytes, digest: bytes, pack: bytes) -> Overlay:
-    """The same for a block of an overlay."""
-    return Overlay.from_bytes(_verified(stored, digest, pack))
-
-
-def _verified(stored: bytes, digest: bytes, pack: bytes) -> bytes:
-    data = decompressed(stored)
-    if data is None or not verify_block(data, digest):
-        raise BlockLost(pack, "a block does not match its hash")
-    return data
+from incoop.contraction.parts.packs import BlockLost, Reader
+from incoop.contraction.parts.rows import BLOCK_ROW, OWN_PACK, PART_HEAD, Rows
 
 
 @dataclass(slots=True)

@@ -11,22 +11,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from incoop.contraction.columns.keys import Hashes, block_numbers
+from incoop.contraction.columns.keys import Hashes
 from incoop.contraction.columns.run import Run
-from incoop.contraction.parts import parts
+from incoop.contraction.columns.shards import block_numbers
+from incoop.contraction.columns.splice import replaced_keys
+from incoop.contraction.parts import write
+from incoop.contraction.parts.blocks import write_block
 from incoop.contraction.parts.overlay import Overlay
+from incoop.contraction.parts.packs import PackBuilder
 from incoop.contraction.parts.part import Part
-from incoop.contraction.parts.parts import (
-    OWN_PACK,
-    PackBuilder,
-    Rows,
-    bits_for,
-    kind_of_sums,
-    write_block,
-    write_part,
-    write_part_header,
-)
-from incoop.contraction.parts.splice import replaced_keys
+from incoop.contraction.parts.rows import OWN_PACK, Rows
+from incoop.contraction.parts.write import bits_for, kind_of_sums, write_part, write_part_header
 
 #: Blocks with fewer keys than this many smallest ones are written anew: a few milliseconds, and nothing is left to be
 #: merged later.
@@ -69,7 +64,7 @@ def rewrite_part(
 def _spread(old: Part, numbers: list[int], changed: Hashes) -> bool:
     """Whether a change touches many keys' blocks, and few of the keys in them."""
     near = old.keys * len(numbers) / (1 << old.bits)
-    return len(numbers) > 1 and near >= _FEW_BLOCKS * parts.KEYS_PER_BLOCK and len(changed) <= near * _THIN
+    return len(numbers) > 1 and near >= _FEW_BLOCKS * write.KEYS_PER_BLOCK and len(changed) <= near * _THIN
 
 
 def _blocks(old: Part, numbers: list[int], changed: Hashes, fresh: Run, pack: PackBuilder) -> Rows:

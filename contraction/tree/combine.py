@@ -14,12 +14,13 @@ import numpy as np
 import numpy.typing as npt
 
 from incoop.base.errors import IncoopError
-from incoop.contraction.columns.columns import INTEGER, Column, concat
+from incoop.contraction.columns.column import INTEGER, Column, concat, starts_of
 from incoop.contraction.columns.encoding import encode
+from incoop.contraction.columns.keys import has_ties
 from incoop.contraction.columns.normal import normal
-from incoop.contraction.columns.run import EMPTY, Run, merge, starts_of
-from incoop.contraction.tree.batches import BatchCombiner
+from incoop.contraction.columns.run import EMPTY, Run, merge
 from incoop.contraction.tree.folds import Fold, fold_groups, recognise
+from incoop.contraction.tree.known_combiners import BatchCombiner
 
 UserFunction = Callable[[Any, Iterable[Any]], Iterable[tuple[Any, Any]]]
 
@@ -141,6 +142,6 @@ def _interleaved(one: Run, other: Run) -> Run:
     hashes = np.concatenate([one.hashes, other.hashes])
     order = np.argsort(hashes, kind="stable")
     hashes = hashes[order]
-    if one.firsts is not None or other.firsts is not None or (hashes[1:] == hashes[:-1]).any():
+    if one.firsts is not None or other.firsts is not None or has_ties(hashes):
         return merge([one, other])[0]
     return Run(hashes, concat([one.keys, other.keys]).take(order), concat([one.values, other.values]).take(order))

@@ -16,12 +16,14 @@ from typing import Any
 import numpy as np
 
 from incoop.base.errors import IncoopError
+from incoop.contraction.columns.by_hash import changed_hashes, member, rows_with
 from incoop.contraction.columns.keys import Hashes
 from incoop.contraction.columns.run import EMPTY, Run
-from incoop.contraction.parts.part import Part, Reader, differing_pairs
-from incoop.contraction.parts.parts import COUNTS, OTHER, OWN_PACK, SHARD_ROW, PackBuilder, write_part
+from incoop.contraction.parts.packs import PackBuilder, PendingReader, Reader
+from incoop.contraction.parts.part import Part, differing_pairs
 from incoop.contraction.parts.rewrite import rewrite_part
-from incoop.contraction.parts.update import changed_hashes, member, rows_with
+from incoop.contraction.parts.rows import COUNTS, OTHER, as_row
+from incoop.contraction.parts.write import write_part
 from incoop.contraction.tree.combine import Combiner
 from incoop.contraction.tree.folds import Fold
 from incoop.contraction.tree.sums import Delta, appeared, sums_at, together, vanished
@@ -48,18 +50,6 @@ _AT_ONCE = 64
 
 class NotIntegers(IncoopError):
     """Values of a sum that are no integers, or keys that are no plain ones: sums that cannot be updated by addition."""
-
-
-class PendingReader:
-    """Reads packs, and what was just added to the pack being built."""
-
-    def __init__(self, stored: Reader, pending: PackBuilder) -> None:
-        self._stored, self._pending = stored, pending
-
-    def read(self, pack: bytes, offset: int, length: int) -> bytes:
-        if pack == OWN_PACK:
-            return self._pending.read(offset, length)
-        return self._stored.read(pack, offset, length)
 
 
 @dataclass(frozen=True, slots=True)
@@ -355,11 +345,6 @@ def _aligned(
         sequence.append(last)
         last = before[last]
     return sequence[::-1]
-
-
-def as_row(values: tuple[Any, ...]) -> Any:
-    """One SHARD_ROW."""
-    return np.array([values], SHARD_ROW)[0]
 
 
 def _of_kind(row: Any, kind: int) -> Any:

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from incoop.contraction.columns.columns import INTEGER, NONE, PAIR, Column, Ints, concat
-from incoop.contraction.columns.keys import Hashes, same_keys
+from incoop.contraction.columns.column import INTEGER, NONE, PAIR, Column, Ints, concat
+from incoop.contraction.columns.keys import Hashes, has_ties, same_keys, tied_rows
 from incoop.contraction.columns.run import Run
 
-#: Sums up to this are surely added without overflow.
+#: SumsAtNode up to this are surely added without overflow.
 _LARGEST = 1 << 61
 
 
@@ -80,7 +80,7 @@ def together(deltas: Sequence[Delta]) -> Delta | None:
         return None
     order = np.argsort(hashes, kind="stable")
     hashes = hashes[order]
-    tied = np.flatnonzero(hashes[1:] == hashes[:-1])
+    tied = tied_rows(hashes)
     if not same_keys(keys, order[tied], order[tied + 1]).all():
         return None
     begins = np.ones(len(hashes), np.bool_)
@@ -93,7 +93,7 @@ def together(deltas: Sequence[Delta]) -> Delta | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Sums:
+class SumsAtNode:
     """What the keys of a delta come to at a node."""
 
     delta: Delta
@@ -122,19 +122,19 @@ def _largest(amounts: Ints) -> int:
     return max(abs(int(amounts.min())), abs(int(amounts.max()))) if len(amounts) else 0
 
 
-def sums_at(node: Run, delta: Delta) -> Sums | None:
+def sums_at(node: Run, delta: Delta) -> SumsAtNode | None:
     """Add a delta to the part of a node that holds its keys; None when that is not surely right."""
     old = appeared(node)
-    if old is None or (node.hashes[1:] == node.hashes[:-1]).any():
+    if old is None or has_ties(node.hashes):
         return None
     if max(_largest(old.amounts), _largest(delta.amounts)) > _LARGEST:
         return None
     if not len(node):
-        return Sums(delta, np.zeros(len(delta), np.int64), delta.amounts, np.zeros(len(delta), np.bool_))
+        return SumsAtNode(delta, np.zeros(len(delta), np.int64), delta.amounts, np.zeros(len(delta), np.bool_))
     at = np.minimum(np.searchsorted(node.hashes, delta.hashes), len(node) - 1)
     held = node.hashes[at] == delta.hashes
     rows = np.flatnonzero(held)
     if not same_keys(concat([node.keys, delta.keys]), at[rows], rows + len(node)).all():
         return None
     before = np.where(held, old.amounts[at], 0)
-    return Sums(delta, before, before + delta.amounts, held)
+    return SumsAtNode(delta, before, before + delta.amounts, held)

@@ -15,10 +15,10 @@ from typing import BinaryIO, Protocol, overload
 
 import zstandard
 
+from incoop.base.file_stamps import Stamp
 from incoop.base.paths import local_path
 from incoop.inchdfs.cutting.splitter import ReadInto
 from incoop.inchdfs.errors import FileChangedWhileRead, InputNotFound, InputUnreadable
-from incoop.inchdfs.files.stamps import Stamp
 
 #: Endings of files whose decompressed content is chunked.
 COMPRESSED = (".gz", ".bz2", ".zst")

@@ -22,14 +22,14 @@ import numpy as np
 import xxhash
 
 from incoop.base.errors import BadCall
+from incoop.base.file_stamps import Stamp, Watch
 from incoop.inchdfs.cutting.chunk_table import EDGE, Rows, offsets_of, rows_of
-from incoop.inchdfs.cutting.chunking import chunk_file
 from incoop.inchdfs.cutting.parallel import SegmentRunner
 from incoop.inchdfs.cutting.records import Lines, RecordFormat
 from incoop.inchdfs.cutting.settings import ChunkSettings
 from incoop.inchdfs.errors import StoreDamaged, StoreTooNew
+from incoop.inchdfs.files.chunking import chunk_file
 from incoop.inchdfs.files.sources import InputFile, Listing, expand, local_paths, readable
-from incoop.inchdfs.files.stamps import Stamp, Watch
 from incoop.inchdfs.store.datasets import DatasetStore
 from incoop.inchdfs.store.manifest import FileEntry, Manifest, tag_of
 from incoop.inchdfs.store.pack_writer import PackWriter

@@ -17,12 +17,12 @@ import numpy as np
 import xxhash
 
 from incoop.base.errors import BadCall
+from incoop.base.file_stamps import Stamp
 from incoop.inchdfs.cutting import records as formats
 from incoop.inchdfs.cutting.chunk_table import ROW, Rows, root_hash
 from incoop.inchdfs.cutting.records import RecordFormat
 from incoop.inchdfs.cutting.settings import ChunkSettings
 from incoop.inchdfs.errors import StoreDamaged, StoreTooNew
-from incoop.inchdfs.files.stamps import Stamp
 
 #: Bumped whenever cuts or this layout change: stored chunks and memos of another format are not comparable.
 #: 2: stamps hold the device, and say whether they are trusted. Cuts are those of 1, whose stamps are left out.

@@ -18,11 +18,11 @@ import xxhash
 
 from incoop.base.errors import BadCall
 from incoop.inchdfs.cutting.chunk_table import Chunk, Rows, rows_of
-from incoop.inchdfs.cutting.chunking import chunks_and_bytes
 from incoop.inchdfs.cutting.records import Lines, RecordFormat
 from incoop.inchdfs.cutting.settings import ChunkSettings
 from incoop.inchdfs.cutting.splitter import ReadInto, Splitter
 from incoop.inchdfs.errors import FileChangedWhileRead
+from incoop.inchdfs.files.chunking import chunks_and_bytes
 from incoop.inchdfs.files.sources import InputFile, open_content, readable, total_size, unchanging
 from incoop.inchdfs.store.datasets import DatasetStore, VersionName
 from incoop.inchdfs.store.manifest import FileEntry, Manifest, records_of, tag_of

@@ -23,8 +23,8 @@ from incoop.cli.options import (
 )
 from incoop.cli.progress import byte_progress, human
 from incoop.inchdfs.files.sources import InputFile, total_size
-from incoop.inchdfs.files.spool import spooled
 from incoop.inchdfs.store.compare import shared_bytes
+from incoop.inchdfs.store.spool import spooled
 
 
 @click.command()

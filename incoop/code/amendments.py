@@ -14,7 +14,7 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from incoop.code.functions import Functions
-from incoop.fingerprint import ambient
+from incoop.fingerprint import ambient, ambient_reached
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ def amendments_of(functions: Functions, amended: Iterable[str]) -> Amendments:
         module, _, name = rest.partition(":")
         if kind == "ambient":
             found = replace(
-                found, ambient=ambient.reached(*(each for _, each in functions.roles() if each is not None))
+                found, ambient=ambient_reached(*(each for _, each in functions.roles() if each is not None))
             )
         elif kind == "global" and name in vars(sys.modules.get(module, ModuleType(""))):
             found.variables[module, name] = vars(sys.modules[module])[name]

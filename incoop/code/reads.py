@@ -14,7 +14,7 @@ from pathlib import Path
 
 import xxhash
 
-from incoop.inchdfs.files.digests import FileDigests
+from incoop.base.file_digests import FileDigests
 
 #: Kinds of reads.
 FILE, FOLDER, VARIABLE = "file", "folder", "variable"

@@ -30,8 +30,8 @@ from incoop.fingerprint import (
     CannotFingerprint,
     PartChange,
     changed_parts,
-    effects,
     fingerprint,
+    modules_needed,
     one_look,
     parts,
     reaches_caches,
@@ -196,7 +196,7 @@ def _looked_at(functions: Functions, prove: bool) -> tuple[dict[str, bytes], tup
     given = [each for _, each in functions.roles() if each is not None]
     with one_look():
         try:
-            return parts_of(functions), prints_of(functions), effects.modules(*given), reaches_caches(*given)
+            return parts_of(functions), prints_of(functions), modules_needed(*given), reaches_caches(*given)
         except CannotFingerprint:
             if prove:
                 raise

@@ -26,12 +26,12 @@ from incoop.base.errors import BadCall, IncoopError
 from incoop.code import CONTRACT, MAP, CodeDiffers, KeepsState, KnownReads, Observed, OtherWorkerNeeded
 from incoop.code.amendments import amendable
 from incoop.contraction.columns.encoding import ENCODING_VERSION
+from incoop.contraction.parts.headers import RunHeader, RunRef, StoredDelta, all_small
+from incoop.contraction.parts.packs import BlockLost
 from incoop.contraction.parts.part import Part
-from incoop.contraction.parts.parts import BlockLost
-from incoop.contraction.parts.stored_run import BlobReader, RunHeader, RunRef, StoredDelta, all_small
-from incoop.contraction.tree.batches import BatchCombiner, ChunkMapper, LawfulCombiner
 from incoop.contraction.tree.combine import CombinerChangesKeys
 from incoop.contraction.tree.folds import Fold, recognise
+from incoop.contraction.tree.known_combiners import BatchCombiner, LawfulCombiner
 from incoop.contraction.tree.node import NodeTask, NotIntegers
 from incoop.engine.explain import OnlyExplained, explain
 from incoop.engine.failures import JobFailed, NotDeterministic, NotFollowed, ResultLost, TooLittleReuse, place_of
@@ -47,6 +47,8 @@ from incoop.engine.stages.map_contract.contract_task import ContractSpec, Reduce
 from incoop.engine.stages.map_contract.map_task import ChunkTask, MapDone, MapFailed, MapSpec
 from incoop.engine.stages.map_contract.plan import BATCHES, FLAT, NONE, TREE, WIDE, TreePlan, plan_tree, run_ids
 from incoop.engine.stages.map_contract.soundness import tried_enough
+from incoop.engine.stages.map_contract.whole_chunks import ChunkMapper
+from incoop.engine.stored import BlobReader, run_of_entry
 from incoop.engine.tallies import Tallies
 from incoop.engine.verify import NotAsBefore, OnlyVerified, Origin, Verifier
 from incoop.job import Job
@@ -405,14 +407,14 @@ class JobRun:
         for (level, index, id_), entry in zip(unknown, entries, strict=True):
             # After a loss only chunk runs are trusted: they refer to no other pack than their own.
             if entry is not None and entry.pack not in self.lost and not (self.lost and level):
-                plan.learn(level, index, RunRef.of_entry(entry))
+                plan.learn(level, index, run_of_entry(entry))
                 if level == 0 and entry.inline:
                     self._tallies.by_chunk[id_] = json.loads(entry.inline)
         gaps = any(level == 0 or self.job.combiner is not None for level, _, _ in plan.unknown())
         if output is None or self.lost or gaps:
             return None
         self._tallies.by_reducers = json.loads(output.inline) if output.inline else {}
-        return RunRef.of_entry(output)
+        return run_of_entry(output)
 
     def _map(self, plan: TreePlan, chunked: ChunkedInput, coded: Identity, check: bool) -> None:
         """Map the chunks that a missing node misses, each content once; try the combiner on them, if it is to be."""

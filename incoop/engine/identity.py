@@ -16,7 +16,7 @@ from incoop.code import Functions
 from incoop.code.modules import sources
 from incoop.contraction.columns.encoding import ENCODING_VERSION
 from incoop.contraction.columns.keys import HASH_BYTES
-from incoop.contraction.parts.parts import KEYS_PER_BLOCK
+from incoop.contraction.parts.write import KEYS_PER_BLOCK
 from incoop.contraction.tree.shape import BATCH_BITS, GROUP_BITS, LARGEST_GROUP, SMALLEST_GROUP, WIDE_BITS
 from incoop.engine.stages.map_contract.leaves import shaping
 from incoop.fingerprint import classes_digest, fingerprint, imports_by_name, impurities, one_look, parts

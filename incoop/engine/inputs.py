@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from incoop import inchdfs
 from incoop.base.errors import BadCall
-from incoop.contraction.parts.parts import BlockLost
+from incoop.contraction.parts.packs import BlockLost
 from incoop.engine.output import OutputBlock
 from incoop.inchdfs.cutting.chunk_table import ROW
 from incoop.inchdfs.cutting.parallel import SegmentRunner

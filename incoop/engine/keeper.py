@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from incoop.contraction.columns.encoding import ENCODING_VERSION
-from incoop.contraction.parts.parts import SHARD_ROW, PackBuilder
-from incoop.contraction.parts.stored_run import RunHeader, RunRef, write_header
+from incoop.contraction.parts.headers import RunHeader, RunRef, write_header
+from incoop.contraction.parts.packs import PackBuilder
+from incoop.contraction.parts.rows import SHARD_ROW
 from incoop.engine.record import Record
 from incoop.engine.stages.map_contract.contract_task import ShardDone
 from incoop.engine.stages.map_contract.map_task import MapDone

@@ -15,14 +15,16 @@ import numpy as np
 import xxhash
 
 from incoop.base.checksums import block_hash, verify_block
+from incoop.contraction.columns.by_hash import changed_hashes, rows_with
+from incoop.contraction.columns.column_bytes import read_column
 from incoop.contraction.columns.normal import name_of
 from incoop.contraction.columns.run import EMPTY, Run
-from incoop.contraction.columns.wire import read_column
-from incoop.contraction.parts.part import Part, differing_pairs, read_block, read_overlay
-from incoop.contraction.parts.parts import BlockLost
-from incoop.contraction.parts.stored_run import BlobReader, RunHeader, RunRef
-from incoop.contraction.parts.update import changed_hashes, rows_with
+from incoop.contraction.parts.blocks import read_block, read_overlay
+from incoop.contraction.parts.headers import RunHeader, RunRef
+from incoop.contraction.parts.packs import BlockLost
+from incoop.contraction.parts.part import Part, differing_pairs
 from incoop.engine.stages.map_contract.contract_task import COUNTED
+from incoop.engine.stored import BlobReader
 
 Pair = tuple[Any, Any]
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from incoop.contraction.parts.stored_run import REF_ROW
+from incoop.contraction.parts.rows import REF_ROW
 
 #: Bumped whenever the layout or the meaning of ids changes.
 RECORD_FORMAT = 1

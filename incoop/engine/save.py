@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from incoop.base.errors import IncoopError
-from incoop.contraction.parts.stored_run import BlobReader
+from incoop.base.file_stamps import Stamp
 from incoop.engine.output import Output, OutputBlock, Pair, read_blocks
 from incoop.engine.running.spark import Spark
-from incoop.inchdfs.files.stamps import Stamp
+from incoop.engine.stored import BlobReader
 from incoop.memo import WorkerConfig
 
 _NOTES = "_incoop.json"

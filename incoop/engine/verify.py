@@ -17,13 +17,14 @@ from typing import Any
 from incoop.base.errors import IncoopError
 from incoop.code import Shipment
 from incoop.contraction.columns.encoding import encode
-from incoop.contraction.parts.stored_run import BlobReader, RunHeader, RunRef
+from incoop.contraction.parts.headers import RunHeader, RunRef
 from incoop.contraction.tree.node import NodeTask
 from incoop.engine.output import Mapped, Output, OutputBlock, Sharded
 from incoop.engine.running.apart import run_apart
 from incoop.engine.stages.map_contract.contract_task import ContractSpec, ShardDone, contract_shards
 from incoop.engine.stages.map_contract.map_task import ChunkTask, MapDone, MapSpec, map_group
 from incoop.engine.stages.map_contract.plan import TreePlan
+from incoop.engine.stored import BlobReader
 
 
 @dataclass(frozen=True, slots=True)

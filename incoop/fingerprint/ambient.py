@@ -103,35 +103,15 @@ def _counts(line: Line, walk: Walk) -> bool:
     return line.through_packages and not walk.packages <= (OWN | line.except_for)
 
 
-def reached(*objects: Any) -> dict[str, State]:
-    """Return the state that a worker must have to run these callables as this process would.
-
-    It holds the lines that count for them, and those that cost nothing to set; a line that is not there is as Python
-    starts. Values are plain, but for functions that a user put in (a format for pandas' numbers).
-
-    Example:
-        >>> import decimal
-        >>> with decimal.localcontext(prec=50):
-        ...     reached(decimal.Decimal)["decimal"]
-        {'prec': 50}
-    """
-    from incoop.fingerprint.api import walked
-
-    found: dict[str, State] = {}
-    for obj in objects:
-        found |= walked(obj).ambient
-    found |= {line.name: line.read() for line in TABLE if line.always_restored and line.name not in found}
-    return {name: state for name, state in found.items() if state}
-
-
 def restore(values: Mapping[str, State]) -> None:
-    """Set the state that `reached` returned; lines it does not name go back to what Python starts with.
+    """Set the state that `ambient_reached` returned; lines it does not name go back to what Python starts with.
 
     What this machine does not have (a locale, a time zone) stays as it is, and so differs in the fingerprint.
 
     Example:
         >>> import decimal
-        >>> before = reached(decimal.Decimal)
+        >>> from incoop.fingerprint import ambient_reached
+        >>> before = ambient_reached(decimal.Decimal)
         >>> decimal.getcontext().prec = 5
         >>> restore(before)
         >>> decimal.getcontext().prec

@@ -20,6 +20,7 @@ from incoop.fingerprint.files import PathLike, dependency_digests
 from incoop.fingerprint.graph import Node, digests
 from incoop.fingerprint.instructions import all_names
 from incoop.fingerprint.namespaces import IMPORTERS
+from incoop.fingerprint.owners import owner
 from incoop.fingerprint.tokens import combine, digest, reference, str_token
 from incoop.fingerprint.walk import Walk
 
@@ -131,6 +132,36 @@ def reaches_caches(*objects: Any) -> bool:
         (True, False)
     """
     return any(walked(obj).caches for obj in objects)
+
+
+def ambient_reached(*objects: Any) -> dict[str, ambient.State]:
+    """Return the state that a worker must have to run these callables as this process would.
+
+    It holds the lines that count for them, and those that cost nothing to set; a line that is not there is as Python
+    starts. Values are plain, but for functions that a user put in (a format for pandas' numbers).
+
+    Example:
+        >>> import decimal
+        >>> with decimal.localcontext(prec=50):
+        ...     ambient_reached(decimal.Decimal)["decimal"]
+        {'prec': 50}
+    """
+    found: dict[str, ambient.State] = {}
+    for obj in objects:
+        found |= walked(obj).ambient
+    found |= {line.name: line.read() for line in ambient.TABLE if line.always_restored and line.name not in found}
+    return {name: state for name, state in found.items() if state}
+
+
+def modules_needed(*objects: Any) -> list[str]:
+    """Return the modules of the user's whose top level counts for these callables: a worker must have imported them.
+
+    Example:
+        >>> modules_needed(len)
+        []
+    """
+    names = {name for obj in objects for name in walked(obj).homes_read}
+    return sorted(name for name in names if name != "__main__" and name in sys.modules and owner(name).kind == "user")
 
 
 @contextmanager

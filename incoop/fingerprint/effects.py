@@ -46,19 +46,6 @@ def attach(walk: Walk) -> bool:
     return added
 
 
-def modules(*objects: object) -> list[str]:
-    """Return the modules of the user's whose top level counts for these callables: a worker must have imported them.
-
-    Example:
-        >>> modules(len)
-        []
-    """
-    from incoop.fingerprint.api import walked
-
-    names = {name for obj in objects for name in walked(obj).homes_read}
-    return sorted(name for name in names if name != "__main__" and name in sys.modules and owner(name).kind == "user")
-
-
 def _with_packages(names: Iterable[str]) -> list[str]:
     """Return the names and those of the packages that hold them, whose top level runs first."""
     found: dict[str, None] = {}

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from incoop.memo.blobs import BlobStore
     from incoop.memo.collector import Collected, collect
     from incoop.memo.counting import StoreStats, stats
-    from incoop.memo.entry import ID_BYTES, INLINE_BYTES, MemoEntry
+    from incoop.memo.entry import INLINE_BYTES, MemoEntry
     from incoop.memo.errors import (
         CollectionRunning,
         MemoError,
@@ -47,7 +47,7 @@ _HOME_OF = {
     for module, names in {
         "blobs": ("BlobStore",),
         "collector": ("Collected", "collect"),
-        "entry": ("ID_BYTES", "INLINE_BYTES", "MemoEntry"),
+        "entry": ("INLINE_BYTES", "MemoEntry"),
         "errors": (
             "CollectionRunning",
             "MemoError",
@@ -74,7 +74,6 @@ _HOME_OF = {
 }
 
 __all__ = [
-    "ID_BYTES",
     "INLINE_BYTES",
     "BlobStore",
     "Collected",

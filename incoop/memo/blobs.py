@@ -17,8 +17,9 @@ from typing import Any, BinaryIO, TypeVar
 
 from incoop.base.checksums import Signer, block_hash, verify_block
 from incoop.base.errors import BadCall
+from incoop.base.ids import ID_BYTES
 from incoop.memo.cache import CachedFiles
-from incoop.memo.entry import ID_BYTES, INLINE_BYTES, MemoEntry
+from incoop.memo.entry import INLINE_BYTES, MemoEntry
 from incoop.memo.errors import PackUnreadable, PackWriteFailed
 from incoop.memo.events import DidRejectPack, EventLog
 from incoop.memo.files import PackFiles, Range

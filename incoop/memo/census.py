@@ -13,7 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from incoop.base.checksums import Signer
-from incoop.memo.entry import ID_BYTES, MemoEntry, decode_entries, epoch_of
+from incoop.base.ids import ID_BYTES
+from incoop.memo.entry import MemoEntry, decode_entries, epoch_of
 from incoop.memo.generations import GenerationHead, decode_head
 from incoop.memo.keys import Keys
 from incoop.memo.link import Link

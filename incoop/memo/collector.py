@@ -19,6 +19,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from incoop.base.ids import split_ids
 from incoop.memo.census import (
     Census,
     Progress,
@@ -29,7 +30,6 @@ from incoop.memo.census import (
     scan_entries,
     take_census,
 )
-from incoop.memo.entry import split_ids
 from incoop.memo.errors import CollectionRunning
 from incoop.memo.files import CLOCK_SLACK, FolderFiles, now_at
 from incoop.memo.generations import GenerationHead, encode_head, field_of

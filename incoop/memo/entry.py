@@ -16,9 +16,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from incoop.base.checksums import DIGEST_BYTES, Signer
-
-#: Task ids, pack ids and block hashes are all this long, so lists of them are packed without lengths.
-ID_BYTES = 16
+from incoop.base.ids import ID_BYTES, split_ids
 
 #: Version of this layout. An entry of another version is a miss, never a guess.
 ENTRY_FORMAT = 1
@@ -76,18 +74,6 @@ class MemoEntry:
         """Every pack that this entry needs."""
         own = (self.pack,) if self.pack is not None else ()
         return own + split_ids(self.refs)
-
-
-def split_ids(packed: bytes) -> tuple[bytes, ...]:
-    """Cut packed ids into a tuple.
-
-    Example:
-        >>> len(split_ids(bytes(48)))
-        3
-    """
-    if len(packed) % ID_BYTES:
-        raise ValueError(f"packed ids must be a multiple of {ID_BYTES} bytes, got {len(packed)}")
-    return tuple(packed[at : at + ID_BYTES] for at in range(0, len(packed), ID_BYTES))
 
 
 def encode_entries(items: Iterable[tuple[bytes, MemoEntry]], signer: Signer, epoch: int) -> list[bytes]:

@@ -14,8 +14,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from incoop.base.checksums import DIGEST_BYTES, Signer, block_hash, verify_block
+from incoop.base.ids import ID_BYTES
 from incoop.memo.blobs import BlobStore
-from incoop.memo.entry import ID_BYTES, INLINE_BYTES
+from incoop.memo.entry import INLINE_BYTES
 
 GENERATION_FORMAT = 1
 

@@ -24,11 +24,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from incoop.base.ids import ID_BYTES
 from incoop.base.paths import local_path
 from incoop.memo.address import REPLY_SECONDS
 from incoop.memo.blobs import BlobStore, parse_compression
 from incoop.memo.delivered import Delivered
-from incoop.memo.entry import ID_BYTES, MemoEntry, collector_paused, decode_entries, encode_entries
+from incoop.memo.entry import MemoEntry, collector_paused, decode_entries, encode_entries
 from incoop.memo.errors import PackUnreadable, PackWriteFailed
 from incoop.memo.events import DidDropWrite, DidRejectEntry, DidRejectGeneration, DidRejectPack, EventLog, Sink
 from incoop.memo.generations import Generation, decode_head, encode_head, field_of, make_head, packed_ids

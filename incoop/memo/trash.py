@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from incoop.memo.entry import epoch_of, split_ids
+from incoop.base.ids import split_ids
+from incoop.memo.entry import epoch_of
 from incoop.memo.keys import Keys
 from incoop.memo.link import Link
 from incoop.memo.wire import FIELDS_PER_COMMAND

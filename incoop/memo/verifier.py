@@ -10,9 +10,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
+from incoop.base.ids import split_ids
 from incoop.memo.blobs import Pack
 from incoop.memo.census import Census, Progress, no_progress, take_census
-from incoop.memo.entry import split_ids
 from incoop.memo.errors import PackUnreadable
 from incoop.memo.generations import GenerationHead, field_of
 from incoop.memo.link import Link

@@ -9,9 +9,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from incoop.inchdfs import Dataset, DatasetStore, append, expand, put, verify
+from incoop.inchdfs import Dataset, DatasetStore, append, collect, expand, put, verify
 from incoop.inchdfs.errors import StoreBusy, StoreDamaged
-from incoop.inchdfs.store import collect
 from tests.chunk.samples import FASTCDC, RABIN, checked, text
 from tests.chunk.test_store import cat, put_bytes, stored_bytes
 

@@ -10,7 +10,7 @@ import pytest
 
 from incoop.base.errors import BadCall
 from incoop.inchdfs import Csv, Dataset, DatasetStore, FixedLength, Lines, expand, index_input, put
-from incoop.inchdfs.cutting import spark_segments
+from incoop.inchdfs.cutting.spark_segments import spark_segments
 from tests.chunk.samples import RABIN, length_prefixed, mixed_line_ends, table, text
 from tests.chunk.samples import LengthPrefixed as Own
 from tests.chunk.test_store import put_bytes

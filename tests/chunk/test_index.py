@@ -16,6 +16,7 @@ import pytest
 import zstandard
 
 from incoop.base.errors import BadCall
+from incoop.base.file_stamps import Stamp
 from incoop.inchdfs import (
     ChunkSettings,
     Csv,
@@ -29,7 +30,6 @@ from incoop.inchdfs import (
     read_chunk,
 )
 from incoop.inchdfs.errors import FileChangedWhileRead, InputNotFound, InputUnreadable
-from incoop.inchdfs.files.stamps import Stamp
 from tests.chunk.samples import RABIN, text
 
 
@@ -59,7 +59,7 @@ def bytes_read_by(action: Callable[[], object]) -> int:
 @pytest.fixture(autouse=True)
 def _settled_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Trust the stamps of files that the test has just written."""
-    monkeypatch.setattr("incoop.inchdfs.files.stamps.SETTLED_NS", -60 * 10**9)
+    monkeypatch.setattr("incoop.base.file_stamps.SETTLED_NS", -60 * 10**9)
 
 
 def test_an_index_equals_chunking_from_scratch_and_gives_the_bytes_back(tmp_path: Path, store: DatasetStore) -> None:

@@ -19,7 +19,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from incoop.inchdfs import ChunkSettings, FixedLength, Lines, RecordFormat, Splitter, chunk_file
-from incoop.inchdfs.cutting import chunking, spark_segments
 from incoop.inchdfs.cutting import resync as resync_module
 from incoop.inchdfs.cutting.chunk_table import rows_of
 from incoop.inchdfs.cutting.parallel import (
@@ -30,7 +29,9 @@ from incoop.inchdfs.cutting.parallel import (
     search_segment,
     segments_of,
 )
+from incoop.inchdfs.cutting.spark_segments import spark_segments
 from incoop.inchdfs.errors import SegmentProcessEnded
+from incoop.inchdfs.files import chunking
 from incoop.inchdfs.files.sources import InputFile
 from tests.chunk.samples import FASTCDC, FORMATS, RABIN, SIZES, Maker, checked, long_lines, text
 

@@ -14,9 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from incoop.inchdfs import ChunkSettings, Dataset, DatasetStore, expand, put, verify
+from incoop.inchdfs import ChunkSettings, Dataset, DatasetStore, collect, expand, put, verify
 from incoop.inchdfs.errors import StoreBusy, StoreFull
-from incoop.inchdfs.store import collect
 from tests.chunk.commands import run, start
 from tests.chunk.samples import RABIN, noise, text
 from tests.chunk.test_store import cat, put_bytes

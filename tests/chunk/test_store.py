@@ -297,7 +297,7 @@ def test_a_file_that_changes_while_it_is_read_is_not_stored(tmp_path: Path, stor
 def test_a_put_with_segments_in_processes_stores_what_was_found(
     store: DatasetStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("incoop.inchdfs.cutting.chunking._WORTH_PROCESSES", 100_000)
+    monkeypatch.setattr("incoop.inchdfs.files.chunking._WORTH_PROCESSES", 100_000)
     content = text(1, 400_000)
     put_bytes(store, "large", content, settings=RABIN)
     assert cat(store, "large") == content

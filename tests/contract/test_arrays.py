@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from incoop.contraction.columns.arrays import encoded_alike
-from incoop.contraction.columns.columns import Column
+from incoop.contraction.columns.column import Column
 from incoop.contraction.columns.encoding import encode
 
 kinds = st.sampled_from(["<f8", "<f4", "<i8", "u1", "?", "<c16"])

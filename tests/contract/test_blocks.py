@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from incoop.base.checksums import block_hash
 from incoop.contraction.columns.run import Run
-from incoop.contraction.parts.blocks import compressed, decompressed
-from incoop.contraction.parts.part import read_block
-from incoop.contraction.parts.parts import BlockLost, PackBuilder, write_part
+from incoop.contraction.parts.blocks import compressed, decompressed, read_block
+from incoop.contraction.parts.packs import BlockLost, PackBuilder
+from incoop.contraction.parts.write import write_part
 from incoop.contraction.tree.shape import WIDE_BITS, levels
 
 

@@ -18,13 +18,15 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
-import incoop.contraction.parts.parts as parts_module
-from incoop.contraction.columns.columns import Column, equal_rows
+import incoop.contraction.parts.write as write_module
+from incoop.contraction.columns.column import Column, equal_rows
 from incoop.contraction.columns.encoding import decode, encode
 from incoop.contraction.columns.keys import hash_of, hashes_of
 from incoop.contraction.columns.run import Run, merge
+from incoop.contraction.parts.packs import PackBuilder
 from incoop.contraction.parts.part import Part
-from incoop.contraction.parts.parts import SHARD_ROW, PackBuilder, write_part
+from incoop.contraction.parts.rows import SHARD_ROW
+from incoop.contraction.parts.write import write_part
 from incoop.contraction.tree.combine import Combiner
 from incoop.contraction.tree.node import NodeTask, ShardContraction, replaced
 from incoop.contraction.tree.shape import levels
@@ -94,7 +96,7 @@ def test_a_column_gives_its_values_back(values: list[Any]) -> None:
 
 @given(st.lists(any_values) | long_values, st.data())
 def test_a_cut_column_is_the_column_of_the_cut_values(values: list[Any], data: st.DataObject) -> None:
-    from incoop.contraction.columns.wire import write_column
+    from incoop.contraction.columns.column_bytes import write_column
 
     def written(column: Column) -> bytes:
         out: list[bytes] = []
@@ -347,7 +349,7 @@ def histories(draw: st.DrawFn, chunks: Any = chunks) -> list[Version]:
 def check_history(function: Any, keys_per_block: int, history: list[Version]) -> None:
     """Every version's node, updated from the one before, equals one that is combined from scratch."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(parts_module, "KEYS_PER_BLOCK", keys_per_block)
+        patch.setattr(write_module, "KEYS_PER_BLOCK", keys_per_block)
         memory = Memory()
         before = None
         for version in history:

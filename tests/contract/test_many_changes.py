@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from incoop.contraction.columns.run import Run
+from incoop.contraction.parts.packs import PackBuilder
 from incoop.contraction.parts.part import Part
-from incoop.contraction.parts.parts import PackBuilder
 from incoop.contraction.tree.combine import Combiner
 from incoop.contraction.tree.node import NodeTask, NotIntegers, ShardContraction
 

@@ -9,14 +9,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from incoop.contraction.columns.by_hash import changed_hashes
 from incoop.contraction.columns.keys import hashes_of
 from incoop.contraction.columns.run import Run
-from incoop.contraction.parts import parts as parts_module
+from incoop.contraction.parts import write as write_module
 from incoop.contraction.parts.overlay import Overlay
+from incoop.contraction.parts.packs import BlockLost, PackBuilder
 from incoop.contraction.parts.part import Part, differing_pairs
-from incoop.contraction.parts.parts import SHARD_ROW, PackBuilder
 from incoop.contraction.parts.rewrite import rewrite_part
-from incoop.contraction.parts.update import changed_hashes
+from incoop.contraction.parts.rows import SHARD_ROW
 
 from .test_contraction_laws import Memory, Version, contract_version, store_run, total
 
@@ -57,7 +58,7 @@ def test_a_part_with_an_overlay_reads_as_one_written_from_scratch(
     history: list[dict[int, int | None]], some: list[int]
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(parts_module, "KEYS_PER_BLOCK", 4)
+        patch.setattr(write_module, "KEYS_PER_BLOCK", 4)
         memory = Memory()
         before: dict[Any, Any] = dict.fromkeys(range(FEW_KEYS), 1)
         part = Part.load(store_run(Run.of_values(before), memory), 0, memory)
@@ -79,7 +80,7 @@ def test_a_part_with_an_overlay_reads_as_one_written_from_scratch(
 
 def test_a_thin_change_of_many_blocks_is_kept_beside_them_and_merged_when_it_has_grown() -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(parts_module, "KEYS_PER_BLOCK", 4)
+        patch.setattr(write_module, "KEYS_PER_BLOCK", 4)
         memory = Memory()
         before = dict.fromkeys(range(KEYS), 1)
         part = Part.load(store_run(Run.of_values(before), memory), 0, memory)
@@ -96,7 +97,7 @@ def test_a_thin_change_of_many_blocks_is_kept_beside_them_and_merged_when_it_has
 
 def test_a_key_that_changes_again_writes_one_block_of_the_overlay() -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(parts_module, "KEYS_PER_BLOCK", 4)
+        patch.setattr(write_module, "KEYS_PER_BLOCK", 4)
         memory = Memory()
         before = dict.fromkeys(range(KEYS), 1)
         part = Part.load(store_run(Run.of_values(before), memory), 0, memory)
@@ -110,7 +111,7 @@ def test_a_key_that_changes_again_writes_one_block_of_the_overlay() -> None:
 def test_a_damaged_overlay_is_a_lost_block() -> None:
     memory = Memory()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(parts_module, "KEYS_PER_BLOCK", 4)
+        patch.setattr(write_module, "KEYS_PER_BLOCK", 4)
         before = dict.fromkeys(range(KEYS), 1)
         part = Part.load(store_run(Run.of_values(before), memory), 0, memory)
         part = changed_part(part, before, {**before, **dict.fromkeys(range(20), 2)}, memory)
@@ -119,7 +120,7 @@ def test_a_damaged_overlay_is_a_lost_block() -> None:
     data = bytearray(memory.packs[name])
     data[offset + 9] ^= 1
     memory.packs[name] = bytes(data)
-    with pytest.raises(parts_module.BlockLost, match="hash"):
+    with pytest.raises(BlockLost, match="hash"):
         part.whole()
 
 
@@ -133,7 +134,7 @@ def test_an_overlay_keeps_hashes_that_are_gone() -> None:
 
 def test_a_node_of_sums_is_updated_again_and_again_as_from_scratch() -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(parts_module, "KEYS_PER_BLOCK", 4)
+        patch.setattr(write_module, "KEYS_PER_BLOCK", 4)
         version: Version = [{f"word{i}": 1 for i in range(start, start + 300)} for start in range(0, 800, 100)]
         memory = Memory()
         before = None

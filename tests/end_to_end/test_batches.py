@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 import incoop
-from incoop.contraction.tree.batches import LawfulCombiner
 from incoop.contraction.tree.folds import Fold
+from incoop.contraction.tree.known_combiners import LawfulCombiner
 
 from .places import Place
 from .test_features import some_lines, total, words

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import incoop
-from incoop.contraction.parts.parts import SMALL_RUN
+from incoop.contraction.parts.write import SMALL_RUN
 from incoop.engine.running.task_groups import shared_out
 from incoop.engine.stages.map_contract.map_task import ChunkTask
 from incoop.inchdfs.store.packs import Location

@@ -13,7 +13,7 @@ import pytest
 import incoop
 from incoop import inchdfs
 from incoop.contraction.parts.part import Part
-from incoop.contraction.parts.stored_run import BlobReader
+from incoop.engine.stored import BlobReader
 from incoop.memo import MemoStore, collect
 
 from .places import Place

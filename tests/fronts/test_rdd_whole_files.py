@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import incoop
+from incoop.base import file_stamps
 from incoop.fronts.rdd.program import RddProgram
-from incoop.inchdfs.files import stamps
 from incoop.inchdfs.store import index as indexing
 
 from .harness import CHUNKS
@@ -46,7 +46,7 @@ def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     for name in ("chunk_file", "take_file"):
         monkeypatch.setattr(indexing, name, _noting(names, getattr(indexing, name)))
     # Trust the stamps of files that the test has just written.
-    monkeypatch.setattr(stamps, "SETTLED_NS", -60 * 10**9)
+    monkeypatch.setattr(file_stamps, "SETTLED_NS", -60 * 10**9)
     return names
 
 

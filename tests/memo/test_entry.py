@@ -14,8 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from incoop.base.checksums import Signer, block_hash, verify_block
+from incoop.base.ids import split_ids
 from incoop.memo import MemoEntry
-from incoop.memo.entry import decode_entries, encode_entries, epoch_of, split_ids
+from incoop.memo.entry import decode_entries, encode_entries, epoch_of
 
 SIGNER = Signer(b"a secret of the tests")
 U64 = st.integers(0, 2**64 - 1)
@@ -139,9 +140,9 @@ def test_no_kind_of_checksum_passes_for_another_and_no_secret_for_another() -> N
     assert len(marks) == 9
 
 
-@pytest.mark.parametrize("name", ["checksum", "entry", "address", "blobs", "retention"])
+@pytest.mark.parametrize("name", ["base.checksums", "base.ids", "memo.address", "memo.blobs", "memo.retention"])
 def test_the_examples_in_docstrings_hold(name: str) -> None:
-    assert doctest.testmod(importlib.import_module(f"incoop.memo.{name}")).failed == 0
+    assert doctest.testmod(importlib.import_module(f"incoop.{name}")).failed == 0
 
 
 def test_a_worker_that_handles_packs_loads_neither_redis_nor_numpy() -> None:

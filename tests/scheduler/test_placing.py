@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from incoop.contraction.parts.parts import BlockLost
+from incoop.contraction.parts.packs import BlockLost
 from incoop.engine.report import RunReport
 from incoop.engine.running.cluster import _Measured
 from incoop.engine.running.placing import ShardPlaces

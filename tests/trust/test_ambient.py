@@ -30,7 +30,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from incoop.fingerprint import ambient, changed_parts, classes_digest, fingerprint, parts
+from incoop.fingerprint import ambient, ambient_reached, changed_parts, classes_digest, fingerprint, parts
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -253,7 +253,7 @@ def test_a_worker_gets_the_state_and_its_successor_does_not(member: str) -> None
     _, source, change = MEMBERS[member]
     fn = _job(source)
     change()
-    values, wanted, result = ambient.reached(fn), fingerprint(fn), fn()
+    values, wanted, result = ambient_reached(fn), fingerprint(fn), fn()
     values = pickle.loads(pickle.dumps(values))
     ambient.restore({})
     _set_zone("UTC")
@@ -290,7 +290,7 @@ def test_limits_that_only_avoid_errors_travel_without_counting() -> None:
     old = csv.field_size_limit(1 << 20)
     try:
         sys.setrecursionlimit(limit + 777)
-        values = ambient.reached(fn)
+        values = ambient_reached(fn)
         assert fingerprint(fn) == before
         sys.setrecursionlimit(limit)
         csv.field_size_limit(131072)  # as Python starts; other tests may have left more
@@ -303,10 +303,10 @@ def test_limits_that_only_avoid_errors_travel_without_counting() -> None:
 
 SHOW = """
 import json, sys, pickle, job
-from incoop.fingerprint import ambient, fingerprint, parts
+from incoop.fingerprint import ambient, ambient_reached, fingerprint, parts
 if len(sys.argv) > 1:
     ambient.restore(pickle.loads(bytes.fromhex(sys.argv[1])))
-state = pickle.dumps(ambient.reached(job.f)).hex()
+state = pickle.dumps(ambient_reached(job.f)).hex()
 print(json.dumps([fingerprint(job.f).hex(), state, [name for name in parts(job.f) if name.startswith("ambient")]]))
 """
 
@@ -454,5 +454,5 @@ def test_the_table_has_no_name_twice_and_reads_quickly() -> None:
     fingerprint(fn)
     start = time.perf_counter()
     for _ in range(20):
-        ambient.reached(fn)
+        ambient_reached(fn)
     assert (time.perf_counter() - start) / 20 < 0.05

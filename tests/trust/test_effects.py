@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from incoop.fingerprint import effects, fingerprint, parts
+from incoop.fingerprint import fingerprint, modules_needed, parts
 
 ROOT = Path(__file__).resolve().parents[2]
 F = "def f(x): return x\n"
@@ -392,10 +392,10 @@ print(dumps([before, after, fingerprint(f).hex()]))
 
 
 def test_modules_that_a_worker_must_import_are_named(tmp_path: Path) -> None:
-    script = "import json, job; from incoop.fingerprint import effects; print(json.dumps(effects.modules(job.f)))"
+    script = "import json, job; from incoop.fingerprint import modules_needed; print(json.dumps(modules_needed(job.f)))"
     source = F + "import a\n# file: a.py\nfrom pkg import b\n# file: pkg/__init__.py\n# file: pkg/b.py\nN = 1"
     assert _run(_write(tmp_path, source), script) == ["a", "job", "pkg", "pkg.b"]
-    assert effects.modules(len) == []
+    assert modules_needed(len) == []
 
 
 def test_looking_at_top_levels_again_costs_next_to_nothing() -> None:

@@ -20,10 +20,10 @@ from pathlib import Path
 
 import pytest
 
+from incoop.base import file_stamps
+from incoop.base.file_digests import FileDigests
+from incoop.base.file_stamps import Stamp, Watch, flush_of, layers_at
 from incoop.inchdfs import DatasetStore, Manifest, Splitter, index_input
-from incoop.inchdfs.files import stamps
-from incoop.inchdfs.files.digests import FileDigests
-from incoop.inchdfs.files.stamps import Stamp, Watch, flush_of, layers_at
 from incoop.inchdfs.store.manifest import FORMAT_VERSION
 from tests.chunk.samples import text
 from tests.chunk.test_index import bytes_read_by
@@ -51,7 +51,7 @@ def store(tmp_path: Path) -> DatasetStore:
 @pytest.fixture
 def settled(monkeypatch: pytest.MonkeyPatch) -> None:
     """Files that were just written count as old."""
-    monkeypatch.setattr(stamps, "SETTLED_NS", -AGE_NS)
+    monkeypatch.setattr(file_stamps, "SETTLED_NS", -AGE_NS)
 
 
 def assert_from_scratch(manifest: Manifest, content: bytes) -> None:
@@ -235,7 +235,7 @@ def test_after_the_clock_was_set_back_no_stamp_is_trusted(
     path.write_bytes(text(1, SIZE))
     now = time.time_ns
     with monkeypatch.context() as ahead:
-        ahead.setattr(stamps.time, "time_ns", lambda: now() + 3600 * 10**9)
+        ahead.setattr(file_stamps.time, "time_ns", lambda: now() + 3600 * 10**9)
         index_input(store, path)
     assert bytes_read_by(lambda: index_input(store, path)) >= SIZE
 
@@ -398,8 +398,8 @@ def test_a_thousand_unchanged_files_are_neither_opened_nor_flushed(
 def test_without_the_systems_help_nothing_is_trusted(
     tmp_path: Path, store: DatasetStore, settled: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert isinstance(stamps._libc, ctypes.CDLL)
-    monkeypatch.setattr(stamps, "_libc", None)
+    assert isinstance(file_stamps._libc, ctypes.CDLL)
+    monkeypatch.setattr(file_stamps, "_libc", None)
     path = tmp_path / "input"
     path.write_bytes(text(1, SIZE))
     index_input(store, path)

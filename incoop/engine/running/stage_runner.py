@@ -15,13 +15,13 @@ import numpy as np
 
 from incoop.base.errors import IncoopError
 from incoop.code import Functions, Observed, Shipment, pack
-from incoop.contraction.tree.batches import ChunkMapper
 from incoop.engine.report import RunReport
 from incoop.engine.running.nearby import cores, run_nearby
 from incoop.engine.running.spark import Spark
 from incoop.engine.running.task_groups import shared_out
 from incoop.engine.stages.map_contract.contract_task import ContractSpec, ReduceFailed, ShardDone, contract_shards
 from incoop.engine.stages.map_contract.map_task import ChunkTask, MapDone, MapFailed, MapSpec, map_group
+from incoop.engine.stages.map_contract.whole_chunks import ChunkMapper
 
 if TYPE_CHECKING:
     from incoop.engine.running.cluster import Placed

@@ -22,9 +22,9 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
+from incoop.base.file_digests import FileDigests
 from incoop.fronts.common.python_imports import Needs, module_files, needs_of
 from incoop.fronts.common.python_installed import installed_modules
-from incoop.inchdfs.files.digests import FileDigests
 
 #: Larger files are data or binaries, not scripts that name others.
 _SCRIPT_BYTES = 1 << 20

@@ -19,9 +19,10 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from incoop.contraction.tree.batches import BatchCombiner, ChunkMapper
+from incoop.contraction.tree.known_combiners import BatchCombiner
 from incoop.engine.failures import CombinerNotSound, JobFailed
 from incoop.engine.report import RunReport
+from incoop.engine.stages.map_contract.whole_chunks import ChunkMapper
 from incoop.fingerprint import fingerprint
 from incoop.fronts.mrjob.code import JobCode, Script
 from incoop.fronts.mrjob.identity import Source

@@ -12,9 +12,9 @@ from typing import Any
 import xxhash
 
 from incoop.code import unwatched
-from incoop.contraction.parts.parts import BlockLost
-from incoop.contraction.parts.stored_run import BlobReader
+from incoop.contraction.parts.packs import BlockLost
 from incoop.engine.output import OutputBlock, Pair
+from incoop.engine.stored import BlobReader
 from incoop.inchdfs.cutting.records import REPLACE_AS_JAVA, RecordFormat
 from incoop.inchdfs.store.packs import Location, read_chunk
 

@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import xxhash
 
-from incoop.base.checksums import block_hash
-from incoop.contraction.columns.columns import Column
+from incoop.contraction.columns.column import Column
+from incoop.contraction.columns.column_bytes import write_column
 from incoop.contraction.columns.encoding import encode
-from incoop.contraction.columns.wire import write_column
-from incoop.contraction.parts.parts import BlockLost, PackBuilder
+from incoop.contraction.parts.packs import BlockLost, OpenPack
 from incoop.engine.output import OutputBlock
 from incoop.memo import WorkerConfig
 
@@ -26,9 +25,6 @@ if TYPE_CHECKING:
 #: One element of this many ends a block, as stored outputs have about 2,000 pairs in one; none holds more than _MOST.
 _AVERAGE = 1024
 _MOST = 8 * _AVERAGE
-
-#: A pack is written when it has grown to this.
-_PACK_BYTES = 64 << 20
 
 
 class ImportedBlocks:
@@ -49,28 +45,18 @@ class ImportedBlocks:
 
 
 def _stored(worker: WorkerConfig, one_by_one: bool, elements: Iterable[Any]) -> Iterator[OutputBlock]:
-    blobs = worker.open()
-    pack = PackBuilder()
-    waiting: list[tuple[bytes, int, int]] = []
-
-    def flush() -> Iterator[OutputBlock]:
-        nonlocal pack
-        if waiting:
-            name = blobs.write(pack.parts)
-            for digest, offset, length in waiting:
-                tail = xxhash.xxh3_64_intdigest(digest)
-                yield OutputBlock(digest, name, offset, length, is_run=False, bare=False, tail=tail)
-        waiting.clear()
-        pack = PackBuilder()
-
+    pack: OpenPack[tuple[bytes, int, int]] = OpenPack(worker.open().write)
     for piece in _pieces(elements, one_by_one):
         out: list[bytes | memoryview] = []
         write_column(Column.of([(None, element) for element in piece]), out)
-        data = b"".join(out)
-        waiting.append((block_hash(data), pack.add(data), len(data)))
-        if pack.size >= _PACK_BYTES:
-            yield from flush()
-    yield from flush()
+        yield from _named(pack.added(pack.builder.add_region(b"".join(out))))
+    yield from _named(pack.flush())
+
+
+def _named(written: list[tuple[bytes, tuple[bytes, int, int]]]) -> Iterator[OutputBlock]:
+    for name, (digest, offset, length) in written:
+        tail = xxhash.xxh3_64_intdigest(digest)
+        yield OutputBlock(digest, name, offset, length, is_run=False, bare=False, tail=tail)
 
 
 def _pieces(elements: Iterable[Any], one_by_one: bool) -> Iterator[list[Any]]:

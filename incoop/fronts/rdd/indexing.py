@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark import RDD
 
-from incoop.contraction.parts.stored_run import BlobReader
 from incoop.engine.output import OutputBlock, Pair
+from incoop.engine.stored import BlobReader
 from incoop.fronts.rdd.blocks import Blocks, id_of, made_block
 from incoop.fronts.rdd.lineage import Base, Part
 from incoop.fronts.rdd.merging import merger

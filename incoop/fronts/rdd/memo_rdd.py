@@ -15,7 +15,7 @@ from typing import Any
 
 from pyspark import RDD
 
-from incoop.contraction.tree.batches import LawfulCombiner
+from incoop.contraction.tree.known_combiners import LawfulCombiner
 from incoop.fronts.rdd.binding import Frozen
 from incoop.fronts.rdd.bound import Late
 from incoop.fronts.rdd.indexing import indexed, renumbered

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
-from incoop.contraction.tree.batches import LawfulCombiner
 from incoop.contraction.tree.folds import Fold
+from incoop.contraction.tree.known_combiners import LawfulCombiner
 
 Pairs = list[tuple[Any, Any]]
 

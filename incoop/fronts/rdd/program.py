@@ -14,6 +14,7 @@ import xxhash
 from pyspark import RDD, SparkContext, SparkFiles
 from pyspark.errors import PythonException
 
+from incoop.base.file_digests import FileDigests
 from incoop.engine.failures import JobFailed
 from incoop.fronts.rdd.lineage import Part, Quietly, Unmemoized
 from incoop.fronts.rdd.memo_rdd import MemoRDD
@@ -21,7 +22,6 @@ from incoop.fronts.rdd.plain import Placement, pickled_now
 from incoop.fronts.rdd.sources import Files, Imported, WholeFiles
 from incoop.fronts.rdd.steps import Step
 from incoop.inchdfs.cutting.records import Lines
-from incoop.inchdfs.files.digests import FileDigests
 
 if TYPE_CHECKING:
     from incoop.engine.report import RunReport

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 import xxhash
 from pyspark import RDD
 
-from incoop.contraction.parts.stored_run import BlobReader
-from incoop.contraction.tree.batches import ChunkMapper, LawfulCombiner
+from incoop.contraction.tree.known_combiners import LawfulCombiner
+from incoop.engine.stages.map_contract.whole_chunks import ChunkMapper
+from incoop.engine.stored import BlobReader
 from incoop.fronts.rdd.accumulators import Updates, accumulators_in
 from incoop.fronts.rdd.lineage import Base, Part, Quietly, Unmemoized
 from incoop.fronts.rdd.sorting import range_ends

@@ -24,8 +24,8 @@ from pathlib import Path
 
 import xxhash
 
+from incoop.base.file_stamps import Stamp
 from incoop.fronts.common.command_files import digest_of
-from incoop.inchdfs.files.stamps import Stamp
 
 #: The state in which nothing was seen yet.
 FIRST = "first"

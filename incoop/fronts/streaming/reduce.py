@@ -14,9 +14,9 @@ from typing import ClassVar
 import numpy as np
 import xxhash
 
-from incoop.contraction.parts.parts import BlockLost
-from incoop.contraction.parts.stored_run import BlobReader
+from incoop.contraction.parts.packs import BlockLost
 from incoop.engine.output import OutputBlock, Pair
+from incoop.engine.stored import BlobReader
 from incoop.fronts.streaming.aggregate import aggregate
 from incoop.fronts.streaming.partition import Partitioner, shards_of
 from incoop.fronts.streaming.programs import Program, count_all

@@ -20,9 +20,10 @@ import xxhash
 from incoop import inchdfs
 from incoop.base.errors import BadCall, IncoopError
 from incoop.base.paths import local_path
-from incoop.contraction.tree.batches import BatchCombiner, ChunkMapper
+from incoop.contraction.tree.known_combiners import BatchCombiner
 from incoop.engine.failures import JobFailed
 from incoop.engine.report import RunReport
+from incoop.engine.stages.map_contract.whole_chunks import ChunkMapper
 from incoop.fronts.streaming.combine import (
     PRINTED,
     Combine,

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 
 from incoop import inchdfs
 from incoop.base.errors import IncoopError
-from incoop.contraction.parts.parts import BlockLost
-from incoop.contraction.parts.stored_run import BlobReader
+from incoop.contraction.parts.packs import BlockLost
 from incoop.engine.inputs import SCHEME
 from incoop.engine.output import OutputBlock
 from incoop.engine.stages.map_contract.alike import EXACT, Noise, alike, noise_of
+from incoop.engine.stored import BlobReader
 from incoop.fronts.streaming.combine import Combine
 from incoop.fronts.streaming.records import KeyRule, joined, lines_of
 from incoop.fronts.streaming.reduce import ReduceStage

@@ -16,19 +16,23 @@ import numpy as np
 
 from incoop.base.errors import IncoopError
 from incoop.code import Functions, Observed, Shipment, unwatched
-from incoop.contraction.columns.columns import ANY, INTEGER, Column
+from incoop.contraction.columns.column import ANY, INTEGER, Column, starts_of
 from incoop.contraction.columns.keys import Hashes
-from incoop.contraction.columns.run import EMPTY, Run, merge, starts_of
+from incoop.contraction.columns.run import EMPTY, Run, merge
+from incoop.contraction.columns.shards import shard_of
+from incoop.contraction.parts.headers import RunHeader, RunRef, StoredDelta, read_region
+from incoop.contraction.parts.packs import BlockLost, PackBuilder
 from incoop.contraction.parts.part import Part
-from incoop.contraction.parts.parts import OTHER, OWN_PACK, BlockLost, PackBuilder, shard_of, write_part
 from incoop.contraction.parts.rewrite import rewrite_part
-from incoop.contraction.parts.stored_run import BlobReader, RunHeader, RunRef, StoredDelta, read_region
+from incoop.contraction.parts.rows import OTHER, SHARD_ROW, as_row, with_own_pack
+from incoop.contraction.parts.write import write_part
 from incoop.contraction.tree.combine import Combiner, CombinerError
 from incoop.contraction.tree.folds import recognise
-from incoop.contraction.tree.node import NodeTask, ShardContraction, as_row
+from incoop.contraction.tree.node import NodeTask, ShardContraction
 from incoop.contraction.tree.sums import Delta
 from incoop.engine.running.counters import take_counts
 from incoop.engine.running.user_code import said_of, trace_of
+from incoop.engine.stored import BlobReader
 from incoop.job import Reducer
 from incoop.memo import WorkerConfig
 
@@ -138,7 +142,7 @@ def _contract_shards(spec: ContractSpec, functions: Functions, shards: Sequence[
         with unwatched():
             name = blobs.write(pack.parts)
         for each in done:
-            each.rows = [_placed(row, name) for row in each.rows]
+            each.rows = [with_own_pack(np.frombuffer(row, SHARD_ROW), name).tobytes() for row in each.rows]
     return done
 
 
@@ -198,12 +202,6 @@ def _deltas(spec: ContractSpec, reader: BlobReader) -> dict[tuple[bytes, bytes],
             with suppress(BlockLost):
                 found[old, new] = Run.from_bytes(read_region(stored.ref, reader))
     return found
-
-
-def _placed(row: bytes, pack: bytes) -> bytes:
-    """A row whose part lies in the pack that was just written."""
-    # The pack's id stands behind the two hashes.
-    return row[:32] + pack + row[48:] if row[32:48] == OWN_PACK else row
 
 
 def _one_shard(

@@ -14,10 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from incoop.contraction.columns.columns import Column, Ints
-from incoop.contraction.columns.keys import Hashes, hashes_of
+from incoop.contraction.columns.column import Column, Ints
+from incoop.contraction.columns.keys import Hashes, has_ties, hashes_of, tells_apart
 from incoop.contraction.columns.run import Run, united
-from incoop.contraction.parts.parts import tells_apart
 from incoop.contraction.tree.combine import Combiner, CombinerError, all_combined
 from incoop.engine.running.counters import take_counts
 from incoop.engine.stages.map_contract.leaf_table import LeafTable
@@ -163,7 +162,7 @@ class _Entries:
 
 def _table(ids: list[bytes], entries: _Entries, run: Run) -> LeafTable | None:
     """The leaves as a table; None where keys cannot be named by their row (some are dropped, or look alike)."""
-    if not tells_apart(run.keys) or (run.hashes[1:] == run.hashes[:-1]).any():
+    if not tells_apart(run.keys) or has_ties(run.hashes):
         return None
     rows = np.searchsorted(run.hashes, entries.hashes)
     if len(rows) and (rows.max() >= len(run) or (run.hashes[rows] != entries.hashes).any()):

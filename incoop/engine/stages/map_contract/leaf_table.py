@@ -16,9 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 import zstandard
 
-from incoop.contraction.columns.columns import INTEGER, NONE, Column, Ints
-from incoop.contraction.columns.run import starts_of
-from incoop.contraction.columns.wire import read_column, write_column
+from incoop.contraction.columns.column import INTEGER, NONE, Column, Ints, starts_of
+from incoop.contraction.columns.column_bytes import read_column, write_column
 
 #: Leaves, entries, whether values were added up, and the bytes of the counters.
 _HEAD = struct.Struct("<II?I")

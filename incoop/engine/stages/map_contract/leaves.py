@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from incoop.contraction.tree.batches import BatchCombiner
 from incoop.contraction.tree.folds import Fold, recognise
+from incoop.contraction.tree.known_combiners import BatchCombiner
 from incoop.inchdfs.cutting.records import RecordFormat
 from incoop.inchdfs.cutting.settings import ChunkSettings
 from incoop.inchdfs.cutting.splitter import Splitter

@@ -17,22 +17,14 @@ from typing import Any
 from incoop.base.checksums import block_hash
 from incoop.base.errors import IncoopError
 from incoop.code import Functions, Observed, Shipment, unwatched
-from incoop.contraction.columns.columns import Column
+from incoop.contraction.columns.column import Column
+from incoop.contraction.columns.column_bytes import write_column
 from incoop.contraction.columns.run import Run
-from incoop.contraction.columns.wire import write_column
-from incoop.contraction.parts.parts import BlockLost, PackBuilder
-from incoop.contraction.parts.stored_run import (
-    NO_REGION,
-    BlobReader,
-    RunRef,
-    StoredDelta,
-    read_leaf_region,
-    read_run,
-    write_header,
-)
-from incoop.contraction.tree.batches import ChunkMapper, LawfulCombiner
+from incoop.contraction.parts.headers import NO_REGION, RunRef, StoredDelta, read_leaf_region, read_run, write_header
+from incoop.contraction.parts.packs import BlockLost, OpenPack, PackBuilder
 from incoop.contraction.tree.combine import Combiner
 from incoop.contraction.tree.folds import Fold
+from incoop.contraction.tree.known_combiners import LawfulCombiner
 from incoop.engine.output import OutputBlock
 from incoop.engine.running.counters import take_counts
 from incoop.engine.running.user_code import said_of, trace_of
@@ -43,13 +35,12 @@ from incoop.engine.stages.map_contract.mapping import Mapped, Piece, UserError
 from incoop.engine.stages.map_contract.patching import known_leaves, patched, worth_patching
 from incoop.engine.stages.map_contract.soundness import check_combiner
 from incoop.engine.stages.map_contract.summing import sum_pieces
+from incoop.engine.stages.map_contract.whole_chunks import ChunkMapper
+from incoop.engine.stored import BlobReader
 from incoop.inchdfs.cutting.records import RecordFormat
 from incoop.inchdfs.store.packs import Location, read_chunk
 from incoop.job import Mapper
 from incoop.memo import WorkerConfig
-
-#: A pack is written when it has grown to this: large enough for few files, small enough for a worker's memory.
-_PACK_BYTES = 64 << 20
 
 #: A failing record is shown up to this length.
 _SHOWN = 300
@@ -144,32 +135,27 @@ def map_group(spec: MapSpec, group: Sequence[ChunkTask]) -> list[MapDone | MapFa
     work = _Work(opened.functions, spec, BlobReader(blobs))
     host = blobs.holder
     results: list[MapDone | MapFailed | IncoopError | Observed] = []
-    pack = PackBuilder()
-    pending: list[tuple[bytes, _Written, int, float]] = []
 
-    def flush() -> None:
-        nonlocal pack
-        if pending:
-            with unwatched():
-                name = blobs.write(pack.parts)
-            for id_, written, size, seconds in pending:
-                delta = StoredDelta(written.base, RunRef(name, *written.delta)) if written.delta else None
-                header = RunRef(name, *written.header)
-                results.append(MapDone(id_, header, size, seconds, host, written.counters, delta, written.tried))
-        pending.clear()
-        pack = PackBuilder()
+    def write(parts: list[bytes]) -> bytes:
+        with unwatched():
+            return blobs.write(parts)
 
+    def keep(named: list[tuple[bytes, tuple[bytes, _Written, int, float]]]) -> None:
+        for name, (id_, written, size, seconds) in named:
+            delta = StoredDelta(written.base, RunRef(name, *written.delta)) if written.delta else None
+            header = RunRef(name, *written.header)
+            results.append(MapDone(id_, header, size, seconds, host, written.counters, delta, written.tried))
+
+    pack: OpenPack[tuple[bytes, _Written, int, float]] = OpenPack(write)
     failure: MapFailed | IncoopError | None = None
     with opened.at_work() as observed:
         for task in group:
-            started, size = time.perf_counter(), pack.size
+            started, size = time.perf_counter(), pack.builder.size
             take_counts()
             try:
                 tried_on = group[1:] if spec.check_combiner and task is group[0] else None
-                written = _map_and_write(work, task, pack, tried_on)
-                pending.append((task.id, written, pack.size - size, time.perf_counter() - started))
-                if pack.size >= _PACK_BYTES:
-                    flush()
+                written = _map_and_write(work, task, pack.builder, tried_on)
+                keep(pack.added((task.id, written, pack.builder.size - size, time.perf_counter() - started)))
             except UserError as failed:
                 failure = _failure(work.functions, task, failed)
                 break
@@ -180,7 +166,7 @@ def map_group(spec: MapSpec, group: Sequence[ChunkTask]) -> list[MapDone | MapFa
     if doubt := opened.doubts():
         return [doubt]
     try:
-        flush()
+        keep(pack.flush())
     except IncoopError as error:
         failure = failure or error
     return [*results, *observed, *([failure] if failure is not None else [])]

@@ -14,11 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from incoop.contraction.columns.columns import INTEGER, Column, Ints, concat
-from incoop.contraction.columns.keys import Hashes, distinct, hashes_of, same_keys
-from incoop.contraction.columns.run import Run, group_rows, starts_of
-from incoop.contraction.parts.parts import tells_apart
-from incoop.contraction.parts.splice import replaced_keys
+from incoop.contraction.columns.column import INTEGER, Column, Ints, concat, starts_of
+from incoop.contraction.columns.keys import Hashes, distinct, has_ties, hashes_of, same_keys, tells_apart
+from incoop.contraction.columns.run import Run, group_rows
+from incoop.contraction.columns.splice import replaced_keys
 from incoop.contraction.tree.combine import Combiner
 from incoop.contraction.tree.folds import Fold
 from incoop.contraction.tree.node import replaced
@@ -148,11 +147,11 @@ def _map_new(mapper: Mapper, pieces: Sequence[Piece], combiner: Combiner, table:
 def _numbered(fresh: _Leaves, old: Run) -> _Numbered | None:
     """Number keys; None where different keys have equal hashes, or equal keys may look different."""
     hashes, column = hashes_of(fresh.keys), Column.of(fresh.keys)
-    if not distinct(fresh.keys) or not tells_apart(column) or _repeats(old.hashes):
+    if not distinct(fresh.keys) or not tells_apart(column) or has_ties(old.hashes):
         return None
     order = np.argsort(hashes)
     hashes = hashes[order]
-    if _repeats(hashes):
+    if has_ties(hashes):
         return None
     at = np.minimum(np.searchsorted(old.hashes, hashes), max(len(old) - 1, 0))
     held = old.hashes[at] == hashes if len(old) else np.zeros(len(hashes), np.bool_)
@@ -165,10 +164,6 @@ def _numbered(fresh: _Leaves, old: Run) -> _Numbered | None:
     number_of = np.empty(len(order), np.int64)
     number_of[order] = number
     return _Numbered(number_of[fresh.codes], column.take(order[new]), hashes[new])
-
-
-def _repeats(hashes: Hashes) -> bool:
-    return bool((hashes[1:] == hashes[:-1]).any())
 
 
 def _put_together(pieces: Sequence[Piece], table: LeafTable, fresh: _Leaves, numbered: _Numbered) -> _Entries:

@@ -19,7 +19,8 @@ import numpy as np
 import numpy.typing as npt
 import xxhash
 
-from incoop.contraction.parts.stored_run import REF_ROW, RunRef
+from incoop.contraction.parts.headers import RunRef
+from incoop.contraction.parts.rows import REF_ROW
 from incoop.contraction.tree.node import NodeTask
 from incoop.contraction.tree.shape import BATCH_BITS, GROUP_BITS, WIDE_BITS, levels
 from incoop.engine.record import Ids, Level, Record

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from incoop.base.errors import IncoopError
-from incoop.contraction.columns.columns import Column
+from incoop.contraction.columns.column import Column
 from incoop.contraction.tree.combine import CombinerError, all_combined
 from incoop.engine.failures import CombinerNotSound
 from incoop.engine.stages.map_contract.alike import alike, noise_of, shaken

@@ -8,7 +8,10 @@ from typing import Any
 import numpy as np
 
 from incoop.contraction.columns.run import EMPTY, Run, join
-from incoop.contraction.parts.parts import SHARD_ROW, PackBuilder, Rows, shard_bounds, shard_of, write_part, write_run
+from incoop.contraction.columns.shards import shard_bounds, shard_of
+from incoop.contraction.parts.packs import PackBuilder
+from incoop.contraction.parts.rows import SHARD_ROW, Rows
+from incoop.contraction.parts.write import write_part, write_run
 from incoop.contraction.tree.combine import Combiner
 
 #: A spilled run is cut into this many ranges of its hashes, so that a shard is read without the rest of the run.

@@ -15,9 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from incoop.contraction.columns.columns import INTEGER, Column, Ints
+from incoop.contraction.columns.column import INTEGER, Column, Ints
 from incoop.contraction.columns.run import Run
-from incoop.contraction.parts.parts import OTHER, kind_of_sums
+from incoop.contraction.parts.rows import OTHER
+from incoop.contraction.parts.write import kind_of_sums
 from incoop.engine.running.counters import take_counts
 from incoop.engine.stages.map_contract.grouping import PENDING_PAIRS
 from incoop.engine.stages.map_contract.leaf_table import LeafTable

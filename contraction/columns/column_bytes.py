@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from incoop.contraction.columns.columns import ANY, INTEGER, NONE, NUMBER, PAIR, RAW, TEXT, Column
+from incoop.contraction.columns.column import ANY, INTEGER, NONE, NUMBER, PAIR, RAW, TEXT, Column
 
 _HEAD = struct.Struct("<BBI")  # kind, bytes per number or length, values
 _SIGNED = {1: "<i1", 2: "<i2", 4: "<i4", 8: "<i8"}

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from incoop.contraction.columns.columns import ANY, NONE, Column
+from incoop.contraction.columns.by_hash import member, without
+from incoop.contraction.columns.column import ANY, NONE, Column, starts_of
 from incoop.contraction.columns.keys import Hashes
 from incoop.contraction.columns.run import Run, merge
-from incoop.contraction.parts.update import member, without
 
 Mask = npt.NDArray[np.bool_]
 
@@ -71,7 +71,5 @@ def _spliced_column(old: Column, stays: Mask, fresh: Column, new: Mask) -> Colum
     assert old.blob is not None and old.starts is not None and fresh.blob is not None and fresh.starts is not None
     old_sizes = old.sizes()
     sizes = _spliced(old_sizes, stays, fresh.sizes(), new)
-    starts = np.zeros(len(sizes) + 1, np.int64)
-    np.cumsum(sizes, out=starts[1:])
     blob = _spliced(old.blob, np.repeat(stays, old_sizes), fresh.blob, np.repeat(new, sizes))
-    return Column(old.kind, len(new), blob=blob, starts=starts)
+    return Column(old.kind, len(new), blob=blob, starts=starts_of(sizes))

@@ -14,19 +14,15 @@ from typing import Any
 import numpy as np
 
 from incoop.base.checksums import verify_block
-from incoop.code import unwatched
+from incoop.base.ids import split_ids
 from incoop.contraction.columns.run import Run, join
+from incoop.contraction.parts.packs import BlockLost, PackBuilder, Reader
 from incoop.contraction.parts.part import Part
-from incoop.contraction.parts.parts import OWN_PACK, SHARD_ROW, BlockLost, PackBuilder, Rows
-from incoop.memo import BlobStore, MemoEntry, PackUnreadable
-from incoop.memo.entry import split_ids
+from incoop.contraction.parts.rows import SHARD_ROW, Rows, with_own_pack
 
 #: Where a chunk's leaves are, in the pack of its header: digest, offset, length. Then the number of rows.
 _LEAVES = struct.Struct("<16sQIH")
 NO_REGION = (bytes(16), 0, 0)
-
-#: One reference.
-REF_ROW = np.dtype([("pack", "V16"), ("digest", "V16"), ("offset", "<u8"), ("length", "<u4")])
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +33,6 @@ class RunRef:
     digest: bytes
     offset: int
     length: int
-
-    @classmethod
-    def of_entry(cls, entry: MemoEntry) -> RunRef:
-        assert entry.pack is not None
-        return cls(entry.pack, entry.digest, entry.offset, entry.length)
 
     @classmethod
     def of_row(cls, row: Any) -> RunRef:
@@ -71,20 +62,6 @@ class StoredDelta:
     ref: RunRef
 
 
-class BlobReader:
-    """The blob store as the contraction reads it: what is gone is a lost block, to be computed again."""
-
-    def __init__(self, blobs: BlobStore) -> None:
-        self.blobs = blobs
-
-    def read(self, pack: bytes, offset: int, length: int) -> bytes:
-        try:
-            with unwatched():
-                return self.blobs.read(pack, offset, length)
-        except PackUnreadable as error:
-            raise BlockLost(pack, error.reason) from error
-
-
 @dataclass(frozen=True, slots=True)
 class RunHeader:
     """The rows of all shards of a run, with absolute packs."""
@@ -94,12 +71,11 @@ class RunHeader:
     refs: tuple[bytes, ...]
 
     @classmethod
-    def load(cls, ref: RunRef, shards: int, reader: BlobReader) -> RunHeader:
+    def load(cls, ref: RunRef, shards: int, reader: Reader) -> RunHeader:
         """Read and verify a header."""
         data = read_region(ref, reader, "a run header")
         *_, stored = _LEAVES.unpack_from(data)
-        rows = np.frombuffer(data, SHARD_ROW, stored, _LEAVES.size).copy()
-        rows["pack"][rows["pack"] == np.void(OWN_PACK)] = np.void(ref.pack)
+        rows = with_own_pack(np.frombuffer(data, SHARD_ROW, stored, _LEAVES.size), ref.pack)
         if rows["small"][0]:
             rows = np.repeat(rows, shards)
             rows["keys"] = -(-rows["keys"] // shards)  # how many there are in one is not known, and only estimated with
@@ -131,7 +107,7 @@ def all_small(refs: Rows) -> bool:
 class _Span:
     """A reader with one stretch of a pack in memory."""
 
-    def __init__(self, reader: BlobReader, pack: bytes, low: int, high: int) -> None:
+    def __init__(self, reader: Reader, pack: bytes, low: int, high: int) -> None:
         self._reader, self._pack, self._low, self._high = reader, pack, low, high
         self._data = reader.read(pack, low, high - low)
 
@@ -141,7 +117,7 @@ class _Span:
         return self._reader.read(pack, offset, length)
 
 
-def read_run(ref: RunRef, shards: int, reader: BlobReader) -> Run:
+def read_run(ref: RunRef, shards: int, reader: Reader) -> Run:
     """A chunk's whole run. Its parts lie side by side in its own pack, so one reading gets nearly all of them."""
     rows = RunHeader.load(ref, shards, reader).rows
     if rows["small"][0]:
@@ -161,7 +137,7 @@ def write_header(
     return pack.add_region(data)
 
 
-def read_leaf_region(ref: RunRef, reader: BlobReader) -> bytes:
+def read_leaf_region(ref: RunRef, reader: Reader) -> bytes:
     """The kept leaves of a chunk's run; empty when it has none."""
     digest, offset, length, _ = _LEAVES.unpack_from(read_region(ref, reader, "a run header"))
     if not length:
@@ -169,7 +145,7 @@ def read_leaf_region(ref: RunRef, reader: BlobReader) -> bytes:
     return read_region(RunRef(ref.pack, digest, offset, length), reader, "a table of leaves")
 
 
-def read_region(ref: RunRef, reader: BlobReader, what: str = "a region") -> bytes:
+def read_region(ref: RunRef, reader: Reader, what: str = "a region") -> bytes:
     """Stored bytes, verified."""
     data = reader.read(ref.pack, ref.offset, ref.length)
     if not verify_block(data, ref.digest):

@@ -125,7 +125,7 @@ class Column:
         assert self.blob is not None and self.starts is not None
         begins = self.starts[rows]
         sizes = self.starts[rows + 1] - begins
-        starts = _starts_of(sizes)
+        starts = starts_of(sizes)
         if starts[-1] >= _LONG * len(rows):
             if (size := self._size) is not None:
                 blob = self.blob.reshape(-1, size)[rows].ravel()
@@ -196,7 +196,7 @@ def concat(columns: Sequence[Column]) -> Column:
         return Column(PAIR, length, children=(concat(firsts), concat(seconds)))
     blobs = [column.blob for column in columns if column.blob is not None]
     sizes = [column.sizes() for column in columns]
-    return Column(kind, length, blob=np.concatenate(blobs), starts=_starts_of(np.concatenate(sizes)))
+    return Column(kind, length, blob=np.concatenate(blobs), starts=starts_of(np.concatenate(sizes)))
 
 
 def equal_rows(column: Column, here: Index, there: Index) -> npt.NDArray[np.bool_]:
@@ -232,7 +232,8 @@ def _numbers(column: Column) -> npt.NDArray[Any]:
     return column.numbers
 
 
-def _starts_of(sizes: Ints) -> Ints:
+def starts_of(sizes: npt.NDArray[Any]) -> Ints:
+    """Offsets of groups with these sizes, and their total."""
     starts = np.empty(len(sizes) + 1, np.int64)
     starts[0] = 0
     np.cumsum(sizes, out=starts[1:])
@@ -244,13 +245,13 @@ def _text_column(values: Sequence[str]) -> Column:
     if joined.isascii():
         blob = np.frombuffer(joined.encode("ascii"), np.uint8)
         sizes = np.fromiter(map(len, values), np.int64, len(values))
-        return Column(TEXT, len(values), blob=blob, starts=_starts_of(sizes))
+        return Column(TEXT, len(values), blob=blob, starts=starts_of(sizes))
     return _blob_column(TEXT, [value.encode("utf-8", "surrogatepass") for value in values])
 
 
 def _blob_column(kind: int, values: Sequence[bytes]) -> Column:
     sizes = np.fromiter(map(len, values), np.int64, len(values))
-    return Column(kind, len(values), blob=np.frombuffer(b"".join(values), np.uint8), starts=_starts_of(sizes))
+    return Column(kind, len(values), blob=np.frombuffer(b"".join(values), np.uint8), starts=starts_of(sizes))
 
 
 def _integer_column(values: Sequence[int]) -> Column:

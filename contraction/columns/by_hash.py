@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from incoop.contraction.columns.columns import Index, concat, equal_rows
-from incoop.contraction.columns.keys import Hashes
+from incoop.contraction.columns.column import Index, concat, equal_rows
+from incoop.contraction.columns.keys import Hashes, has_ties
 from incoop.contraction.columns.run import Run
 
 
@@ -17,7 +17,7 @@ def changed_hashes(old: Run, new: Run) -> Hashes:
     """Hashes of the keys whose values differ between two blocks, or that only one of them holds."""
     if not len(old) or not len(new):
         return np.unique(np.concatenate([old.hashes, new.hashes]))
-    if _collides(old) or _collides(new):
+    if has_ties(old.hashes) or has_ties(new.hashes):
         return np.unique(np.concatenate([old.hashes, new.hashes]))  # rare: take all as changed
     at = np.minimum(np.searchsorted(new.hashes, old.hashes), len(new) - 1)
     here = np.flatnonzero(new.hashes[at] == old.hashes)
@@ -51,10 +51,6 @@ def member(hashes: Hashes, among: Hashes) -> npt.NDArray[np.bool_]:
     at = np.minimum(np.searchsorted(among, hashes), len(among) - 1)
     member: npt.NDArray[np.bool_] = among[at] == hashes
     return member
-
-
-def _collides(run: Run) -> bool:
-    return bool((run.hashes[1:] == run.hashes[:-1]).any())
 
 
 def _equal_values(old: Run, new: Run, here: Index, there: Index) -> npt.NDArray[np.bool_]:

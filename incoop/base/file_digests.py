@@ -6,7 +6,7 @@ from pathlib import Path
 
 import xxhash
 
-from incoop.inchdfs.files.stamps import Stamp, Watch
+from incoop.base.file_stamps import Stamp, Watch
 
 #: Read in pieces that fit the processor's cache; hashing then runs at the speed of reading.
 _PIECE = 1 << 20

@@ -1,0 +1,28 @@
+"""Stored runs as the engine finds them: through memo entries, and in the blob store."""
+
+from __future__ import annotations
+
+from incoop.code import unwatched
+from incoop.contraction.parts.headers import RunRef
+from incoop.contraction.parts.packs import BlockLost
+from incoop.memo import BlobStore, MemoEntry, PackUnreadable
+
+
+class BlobReader:
+    """The blob store as the contraction reads it: what is gone is a lost block, to be computed again."""
+
+    def __init__(self, blobs: BlobStore) -> None:
+        self.blobs = blobs
+
+    def read(self, pack: bytes, offset: int, length: int) -> bytes:
+        try:
+            with unwatched():
+                return self.blobs.read(pack, offset, length)
+        except PackUnreadable as error:
+            raise BlockLost(pack, error.reason) from error
+
+
+def run_of_entry(entry: MemoEntry) -> RunRef:
+    """Where the run is whose header an entry names."""
+    assert entry.pack is not None
+    return RunRef(entry.pack, entry.digest, entry.offset, entry.length)
