@@ -34,7 +34,16 @@ from incoop.contraction.tree.folds import Fold, recognise
 from incoop.contraction.tree.known_combiners import BatchCombiner, LawfulCombiner
 from incoop.contraction.tree.node import NodeTask, NotIntegers
 from incoop.engine.explain import OnlyExplained, explain
-from incoop.engine.failures import JobFailed, NotDeterministic, NotFollowed, ResultLost, TooLittleReuse, place_of
+from incoop.engine.failures import (
+    AtKey,
+    JobFailed,
+    NotDeterministic,
+    NotFollowed,
+    ResultLost,
+    TooLittleReuse,
+    failed_at,
+    place_of,
+)
 from incoop.engine.identity import Identity, functions_of, identify
 from incoop.engine.inputs import BlockSource, ChunkedInput, chunk_inputs
 from incoop.engine.keeper import Keeper
@@ -522,8 +531,8 @@ class JobRun:
         for answer in answers:
             for each in answer:
                 if isinstance(each, MapFailed):
-                    where = f"{place_of(each.where, each.record_number)}, {each.record}"
-                    raise JobFailed(self.job.name, where, each.error, each.trace)
+                    place = failed_at(each.where, each.record_number, each.record)
+                    raise JobFailed(self.job.name, str(place), each.error, each.trace, place, each.cause)
                 if isinstance(each, IncoopError):
                     raise each
 
@@ -569,7 +578,8 @@ class JobRun:
             raise BlockLost.of_all(losses)
         for answer in answers:
             if isinstance(answer, ReduceFailed):
-                raise JobFailed(self.job.name, f"key {answer.key}", answer.error, answer.trace)
+                at = AtKey(answer.key, answer.plain_key)
+                raise JobFailed(self.job.name, str(at), answer.error, answer.trace, at, answer.cause)
             if isinstance(answer, IncoopError):
                 raise answer
             done += [each for each in answer if isinstance(each, ShardDone)]

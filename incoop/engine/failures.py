@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 from incoop.base.errors import IncoopError
@@ -9,12 +10,53 @@ from incoop.engine.output import OutputBlock
 from incoop.inchdfs.store.packs import Location
 
 
-class JobFailed(IncoopError):
-    """A user's function raised. Finished tasks are kept: a repaired rerun goes on where this one stopped."""
+@dataclass(frozen=True, slots=True)
+class AtRecord:
+    """A mapper raised at this record."""
 
-    def __init__(self, job: str, where: str, error: str, trace: str) -> None:
-        super().__init__(job, where, error, trace)
+    #: File and line, or the chunk and the number of the record in it.
+    place: str
+    #: The record as it shows itself.
+    record: str
+
+    def __str__(self) -> str:
+        return f"{self.place}, {self.record}"
+
+
+@dataclass(frozen=True, slots=True)
+class AtKey:
+    """A combiner or a reducer raised at this key."""
+
+    #: The key as it shows itself; of a combiner's call on a chunk, with some of its values.
+    shown: str
+    #: The key itself where it is a whole number or a text, which every process can load.
+    plain: int | str | bytes | None = None
+    #: Whether it was while a chunk was mapped.
+    in_chunk: bool = False
+
+    def __str__(self) -> str:
+        return f"a key of a chunk, {self.shown}" if self.in_chunk else f"key {self.shown}"
+
+
+class JobFailed(IncoopError):
+    """A user's function raised. Finished tasks are kept: a repaired rerun goes on where this one stopped.
+
+    `where`, `error` and `trace` are for people. Programs look at `place`, and at `cause`: the error itself, where it is
+    one of incoop's own; those of users need not survive the way from a worker.
+    """
+
+    def __init__(
+        self,
+        job: str,
+        where: str,
+        error: str,
+        trace: str,
+        place: AtRecord | AtKey | None = None,
+        cause: IncoopError | None = None,
+    ) -> None:
+        super().__init__(job, where, error, trace, place, cause)
         self.job, self.where, self.error, self.trace = job, where, error, trace
+        self.place, self.cause = place, cause
 
     def __str__(self) -> str:
         return (
@@ -111,10 +153,15 @@ class NotFollowed(IncoopError):
         )
 
 
+def failed_at(where: Location | OutputBlock, record_number: int, record: str) -> AtRecord | AtKey:
+    """Where a map task failed; a negative number stands for a key that it combined."""
+    if record_number < 0:
+        return AtKey(record, in_chunk=True)
+    return AtRecord(place_of(where, record_number), record)
+
+
 def place_of(where: Location | OutputBlock, record_number: int) -> str:
     """File and line of a record, for text in the user's own file; else the chunk."""
-    if record_number < 0:
-        return "a key of a chunk"
     if isinstance(where, OutputBlock) or where.kept:
         return f"chunk {where.id.hex()[:16]}, record {record_number + 1}"
     lines = 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import random
 import threading
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 
 import incoop
+from incoop.engine.failures import AtKey, AtRecord
 
 from .histories import as_set, by_hand, some_lines
 from .jobs import listed, total, words
@@ -42,6 +44,9 @@ def test_a_failing_mapper_is_told_with_its_record_file_and_line(place: Place) ->
     assert "ValueError: stumbled over stone" in said
     assert 'raise ValueError(f"stumbled over {word}")' in failed.value.trace
     assert "incoop/engine/stages/map_contract/mapping.py" not in failed.value.trace
+    assert failed.value.place == AtRecord(f"{place.input / 'input.txt'}, line 201", "'a stone here'")
+    assert failed.value.cause is None  # it is the user's
+    assert str(pickle.loads(pickle.dumps(failed.value))) == said
 
 
 @pytest.mark.parametrize("combiner", [total, None])
@@ -95,6 +100,7 @@ def test_a_combiner_that_fails_in_a_map_task_is_told_with_its_key(place: Place) 
     with pytest.raises(incoop.JobFailed) as failed:
         place.run(incoop.Job("combine", words, total, failing_combiner))
     assert "often is too much" in str(failed.value)
+    assert isinstance(failed.value.place, AtKey) and failed.value.place.in_chunk
 
 
 @pytest.mark.parametrize("combiner", [total, None])
@@ -104,6 +110,7 @@ def test_a_failing_reducer_is_told_with_its_key_and_keeps_no_output(combiner: An
         with pytest.raises(incoop.JobFailed) as failed:
             place.run(incoop.Job("reduce", words, failing_reducer, combiner))
         assert "key 'w7'" in str(failed.value)
+        assert failed.value.place == AtKey("'w7'", "w7")
         assert "no seventh word" in str(failed.value)
         assert "in failing_reducer" in failed.value.trace
     repaired = incoop.Job("reduce", words, total, combiner)

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from incoop.base.errors import IncoopError
+
 
 def trace_of(error: BaseException) -> str:
     """The traceback, without the engine's own frame that called the function."""
@@ -14,6 +16,13 @@ def trace_of(error: BaseException) -> str:
     if frames is not None and frames.tb_next is not None:
         frames = frames.tb_next
     return "".join(traceback.format_exception(type(error), error, frames))
+
+
+def own_error(error: BaseException) -> IncoopError | None:
+    """An error of incoop's own as a new object that holds no frames; None for any other, which may not travel."""
+    if not isinstance(error, IncoopError) or not type(error).__module__.startswith("incoop."):
+        return None
+    return type(error)(*error.args)
 
 
 def said_of(role: str, function: Callable[..., Any] | None, error: BaseException) -> str:

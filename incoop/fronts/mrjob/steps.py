@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from incoop.contraction.tree.known_combiners import BatchCombiner
-from incoop.engine.failures import CombinerNotSound, JobFailed
+from incoop.engine.failures import AtKey, CombinerNotSound, JobFailed
 from incoop.engine.report import RunReport
 from incoop.engine.stages.map_contract.whole_chunks import ChunkMapper
 from incoop.fingerprint import fingerprint
@@ -166,7 +166,7 @@ class Step:
         except (CombinerNotSound, CombinerMovesKeys) as unsound:
             why = str(unsound)
         except JobFailed as failed:
-            if not failed.where.startswith(("key ", "a key of a chunk")):
+            if not isinstance(failed.place, AtKey):
                 raise  # a mapper's failure has nothing to do with the combiner
             why = f"after combining combined values, {failed.error}"
         output = self._run_without_tree(given, why)

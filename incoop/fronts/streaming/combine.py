@@ -28,9 +28,6 @@ from incoop.fronts.streaming.programs import Program, count_all
 from incoop.fronts.streaming.properties import task_variables
 from incoop.fronts.streaming.records import KeyRule, Order, in_pieces, joined, lines_of, repeated
 
-#: How the error on a combiner that prints other keys begins.
-PRINTED = "the combiner printed the key "
-
 _DIGEST_BYTES = 16
 _NO_DIGEST = bytes(_DIGEST_BYTES)
 
@@ -52,7 +49,7 @@ class CombinerEmitsOtherKeys(IncoopError):
 
     def __str__(self) -> str:
         return (
-            f"{PRINTED}{self.key}, which it was not given. Lines of other keys cannot be "
+            f"the combiner printed the key {self.key}, which it was not given. Lines of other keys cannot be "
             "combined again; print the keys that were read, or leave the combiner out."
         )
 

@@ -18,32 +18,31 @@ from typing import Any
 import xxhash
 
 from incoop import inchdfs
-from incoop.base.errors import BadCall, IncoopError
+from incoop.base.errors import BadCall
 from incoop.base.paths import local_path
 from incoop.contraction.tree.known_combiners import BatchCombiner
 from incoop.engine.failures import JobFailed
 from incoop.engine.report import RunReport
 from incoop.engine.stages.map_contract.whole_chunks import ChunkMapper
 from incoop.fronts.streaming.combine import (
-    PRINTED,
     Combine,
     CombineChunk,
     CombinerEmitsOtherKeys,
     CombineStage,
     passed_on,
 )
+from incoop.fronts.streaming.failures import place_in_job, shown_partition, told
 from incoop.fronts.streaming.files import Shipment, without_clashes
 from incoop.fronts.streaming.options import Options
 from incoop.fronts.streaming.output import refuse_existing, write_in_order, write_partitions
 from incoop.fronts.streaming.partition import REDUCE_SHARDS, tree_shards
-from incoop.fronts.streaming.process import CommandFailed
 from incoop.fronts.streaming.programs import Program, ProgramBuilder, caller_environment
 from incoop.fronts.streaming.properties import is_placement, variable_of
 from incoop.fronts.streaming.reads import observed
 from incoop.fronts.streaming.reduce import AGGREGATE, Partitions, ReduceBuckets, ReduceStage
 from incoop.fronts.streaming.settings import Settings, command_or_none, input_paths
 from incoop.fronts.streaming.stages import MapOnlyStage, MapStage, WholeChunks
-from incoop.fronts.streaming.trial import Sample, Trial, UnsoundCombiner
+from incoop.fronts.streaming.trial import Sample, Trial
 from incoop.inchdfs.files.sources import expand
 from incoop.job import Job
 from incoop.result import Result
@@ -61,20 +60,6 @@ _INPUT_FILE = b"map_input_file"
 
 #: Programs larger than this are not searched for it: they are interpreters, not scripts.
 _SEARCHED = 1 << 20
-
-
-class StreamingFailed(IncoopError):
-    """A command of the job failed."""
-
-    def __init__(self, where: str, error: str) -> None:
-        super().__init__(where, error)
-        self.where, self.error = where, error
-
-    def __str__(self) -> str:
-        return (
-            f"the job failed at {self.where}: {self.error}\n"
-            "Nothing of the failed task is kept; finished tasks are, so a repaired job goes on from here."
-        )
 
 
 def run_streaming(session: Session, options: Options) -> RunReport:
@@ -159,7 +144,7 @@ class StreamingJob:
                 return result.report
             result, report = self._reduced(session)
         except JobFailed as failed:
-            raise _clear(failed, settings.reducers) from None
+            raise told(failed, place_in_job(failed, settings.reducers)) from None
         write_partitions(output, result, settings.reducers, self.options.lazy_output)
         report.reduce.tasks, report.reduce.executed = settings.reducers, report.keys_reduced
         report.seconds["total"] = time.perf_counter() - started
@@ -193,7 +178,10 @@ class StreamingJob:
             self._try_combiner(session, combine, reduce)
         combined = session.run(combining, self._inputs())
         reducing = Job(self.name, ChunkMapper(ReduceBuckets(reduce), nearby=_REDUCED_NEARBY))
-        result = session.run(reducing, Partitions(combined, settings.partitioner))
+        try:
+            result = session.run(reducing, Partitions(combined, settings.partitioner))
+        except JobFailed as failed:
+            raise told(failed, shown_partition(failed)) from None
         return result, _together(combined.report, result.report)
 
     def _try_combiner(self, session: Session, combine: Combine, reduce: ReduceStage) -> None:
@@ -302,21 +290,6 @@ def _builder(options: Options, settings: Settings, staging: Path) -> ProgramBuil
         settings.timeout,
         options.verbose,
     )
-
-
-def _clear(failed: JobFailed, reducers: int) -> IncoopError:
-    """The engine's error without a traceback of incoop's own: the command's words are what helps."""
-    kind, _, text = failed.error.partition(": ")
-    if kind == CombinerEmitsOtherKeys.__name__:
-        return CombinerEmitsOtherKeys(text.removeprefix(PRINTED).partition(", which")[0])
-    if kind == UnsoundCombiner.__name__:
-        return IncoopError(text)
-    where = failed.where.partition(", [")[0]
-    if failed.where.startswith("key "):
-        where = f"partition {int(failed.where.removeprefix('key ')) % max(1, reducers)}"
-    elif ", partition " in where:
-        where = "partition " + where.rpartition(", partition ")[2]
-    return StreamingFailed(where, text if kind in (CommandFailed.__name__, "BrokenRecord") else failed.error)
 
 
 def _together(combined: RunReport, reduced: RunReport) -> RunReport:

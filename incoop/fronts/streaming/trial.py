@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from incoop import inchdfs
 from incoop.base.errors import IncoopError
 from incoop.contraction.parts.packs import BlockLost
+from incoop.engine.failures import CombinerNotSound
 from incoop.engine.inputs import SCHEME
 from incoop.engine.output import OutputBlock
 from incoop.engine.stages.map_contract.alike import EXACT, Noise, alike, noise_of
@@ -31,12 +32,8 @@ _SAMPLE = 64 << 10
 _SHOWN = 200
 
 
-class UnsoundCombiner(IncoopError):
+class UnsoundCombiner(CombinerNotSound):
     """Reducing combined lines gives another result than reducing the lines themselves."""
-
-    def __init__(self, key: str, plain: str, combined: str) -> None:
-        super().__init__(key, plain, combined)
-        self.key, self.plain, self.combined = key, plain, combined
 
     def __str__(self) -> str:
         return (

@@ -31,7 +31,7 @@ from incoop.contraction.tree.folds import recognise
 from incoop.contraction.tree.node import NodeTask, ShardContraction
 from incoop.contraction.tree.sums import Delta
 from incoop.engine.running.counters import take_counts
-from incoop.engine.running.user_code import said_of, trace_of
+from incoop.engine.running.user_code import own_error, said_of, trace_of
 from incoop.engine.stored import BlobReader
 from incoop.job import Reducer
 from incoop.memo import WorkerConfig
@@ -96,6 +96,10 @@ class ReduceFailed:
     key: str
     error: str
     trace: str
+    #: The key itself, where it is a whole number or a text.
+    plain_key: int | str | bytes | None = None
+    #: The error itself, where it is one of incoop's own.
+    cause: IncoopError | None = None
 
 
 class ReducerError(Exception):
@@ -123,7 +127,8 @@ def contract_shards(
             said = said_of("combiner", functions.combiner, cause)
         else:
             said = said_of("reducer", functions.reducer, cause)
-        return ReduceFailed(repr(failed.key)[:_SHOWN], said, trace_of(cause))
+        plain = failed.key if type(failed.key) in (int, str, bytes) else None
+        return ReduceFailed(repr(failed.key)[:_SHOWN], said, trace_of(cause), plain, own_error(cause))
     except IncoopError as error:
         return error
 

@@ -27,7 +27,7 @@ from incoop.contraction.tree.folds import Fold
 from incoop.contraction.tree.known_combiners import LawfulCombiner
 from incoop.engine.output import OutputBlock
 from incoop.engine.running.counters import take_counts
-from incoop.engine.running.user_code import said_of, trace_of
+from incoop.engine.running.user_code import own_error, said_of, trace_of
 from incoop.engine.stages.map_contract.grouping import group_pieces
 from incoop.engine.stages.map_contract.leaf_table import LeafTable
 from incoop.engine.stages.map_contract.leaves import LARGEST_TABLE, leaf_bytes, leaf_splitter, most_keys
@@ -123,6 +123,8 @@ class MapFailed:
     error: str
     #: The user's own traceback.
     trace: str
+    #: The error itself, where it is one of incoop's own.
+    cause: IncoopError | None = None
 
 
 def map_group(spec: MapSpec, group: Sequence[ChunkTask]) -> list[MapDone | MapFailed | IncoopError | Observed]:
@@ -298,7 +300,7 @@ def _failure(functions: Functions, task: ChunkTask, failed: UserError) -> MapFai
     said = said_of("combiner", functions.combiner, cause)
     if failed.number >= 0:
         said = said_of("mapper", functions.mappers[task.mapper], cause)
-    return MapFailed(task.where, failed.number, _shown(failed.record), said, trace_of(cause))
+    return MapFailed(task.where, failed.number, _shown(failed.record), said, trace_of(cause), own_error(cause))
 
 
 def _shown(record: Any) -> str:
