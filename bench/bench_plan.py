@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from incoop.contraction.parts.rows import REF_ROW
-from incoop.engine.record import Level, Record
-from incoop.engine.stages.map_contract.plan import TREE, TreePlan, plan_tree, run_ids
+from incoop.engine.stages.map_contract.plan import TREE, TreePlan, lay_nodes, plan_chunks, run_ids
+from incoop.engine.stages.map_contract.record import Level, TreeRecord
 
 _PRINT = (b"p" * 16,)
 
@@ -27,21 +27,25 @@ def synthetic_chunks(count: int, seed: int = 1) -> tuple[Any, Any]:
     return np.frombuffer(rng.bytes(16 * count), "V16"), rng.integers(0, 2**63, count, dtype=np.uint64)
 
 
-def stored(plan: TreePlan) -> Record:
+def stored(plan: TreePlan) -> TreeRecord:
     """The record of a generation in which every run of the plan is stored."""
     levels = []
     for level in plan.levels:
         refs = np.zeros(len(level.ids), REF_ROW)
         refs["length"] = 100
         levels.append(Level(level.ids, refs, level.ends))
-    return Record(levels, {})
+    return TreeRecord(levels, encoding=1, tree="", reduce="", shards=16)
+
+
+def planned(ids: Any, tails: Any, old: TreeRecord | None) -> TreePlan:
+    return lay_nodes(plan_chunks(ids, old), tails, b"c" * 16, old, TREE)
 
 
 def plan_update(count: int) -> tuple[dict[str, float], TreePlan]:
     """Plan an input in which one chunk in the middle was replaced; seconds by step."""
     chunks, tails = synthetic_chunks(count)
     mapper_of = np.zeros(count, np.int64)
-    record = stored(plan_tree(run_ids(_PRINT, mapper_of, chunks), tails, b"c" * 16, None, TREE)).to_bytes()
+    record = stored(planned(run_ids(_PRINT, mapper_of, chunks), tails, None)).to_bytes()
     changed = chunks.copy()
     changed[count // 2] = np.void(b"new chunk here!!")
 
@@ -53,18 +57,18 @@ def plan_update(count: int) -> tuple[dict[str, float], TreePlan]:
         return now
 
     clock = time.perf_counter()
-    old = Record.from_bytes(record)
+    old = TreeRecord.from_bytes(record)
     clock = step("read the last record", clock)
     ids = run_ids(_PRINT, mapper_of, changed)
     clock = step("run ids", clock)
-    plan = plan_tree(ids, tails, b"c" * 16, old, TREE)
+    plan = planned(ids, tails, old)
     clock = step("tree, compared", clock)
     fresh, nodes = plan.needed()
     assert len(plan.unknown()) == 1 + len(nodes)
     tasks = [plan.node_task(level, node) for level, node in nodes]
     plan.refs_for(tasks, {plan.root})
     clock = step("what is missing", clock)
-    Record(plan.levels, {}).to_bytes()
+    stored(plan).to_bytes()
     step("write the new record", clock)
     assert fresh == [count // 2] and len(nodes) == len(plan.levels) - 1
     return seconds, plan

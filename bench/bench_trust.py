@@ -18,8 +18,8 @@ from typing import Any
 from bench import bench_trust
 from incoop.cli.job_file import load_job
 from incoop.code import Shipment, pack
-from incoop.engine.identity import functions_of, identify
 from incoop.engine.running.apart import run_apart
+from incoop.engine.stages.map_contract.identity import functions_of, identify
 
 WORDS = """
 import incoop

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from pyspark import RDD
     from pyspark.sql import DataFrame
 
-    from incoop.engine.driver import Outcome
+    from incoop.engine.events import Events
+    from incoop.engine.stage import Outcome
     from incoop.memo import WorkerConfig
 
 Read = TypeVar("Read")
@@ -65,14 +66,19 @@ class Result:
         return self._outcome.report
 
     @property
+    def events(self) -> Events:
+        """What happened in the run, in order: what ran, what was reused, what was stored."""
+        return self._outcome.events
+
+    @property
     def root(self) -> bytes:
         """Hash of the contraction tree's root: equal for equal input and code, whatever ran before."""
-        return self._read(lambda: self._outcome.root())
+        return self._read(lambda: self._outcome.finished.root())
 
     @property
     def output(self) -> Output:
         """The stored parts behind the pairs."""
-        return self._outcome.output
+        return self._outcome.finished.output
 
     def __iter__(self) -> Iterator[Pair]:
         for part in range(len(self.output)):
@@ -153,7 +159,7 @@ class Result:
 
     def recover(self, lost: BlockLost) -> None:
         """Compute again what a lost pack held."""
-        recovered = self._recover(lost, self._outcome.id)
+        recovered = self._recover(lost, self._outcome.finished.id)
         # The last run is now the one that was recovered; changes are still those since the one before.
         before = self._outcome
         self._outcome = replace(recovered, old_output=before.old_output, changes_lost=before.changes_lost)

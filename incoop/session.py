@@ -12,10 +12,12 @@ from incoop import inchdfs
 from incoop.base.errors import BadCall
 from incoop.base.paths import local_path
 from incoop.code import importing
-from incoop.engine.driver import JobRun, RunOptions
-from incoop.engine.explain import Explanation, OnlyExplained
+from incoop.engine.driver import Run
+from incoop.engine.explain import Explanation
+from incoop.engine.record import Origin
 from incoop.engine.running.spark import Spark
-from incoop.engine.verify import OnlyVerified, Origin
+from incoop.engine.stage import RunOptions
+from incoop.engine.stages.map_contract.stage import MapContract
 from incoop.job import Job
 from incoop.memo import MemoStore
 from incoop.memo.null import NullMemo
@@ -112,7 +114,7 @@ class Session:
     def execute(self, job: Job, inputs: Any, options: RunOptions) -> Result:
         """Run a job for another way in, with options of its own."""
         memo = self._memo if job.memoize else self._unmemoized()
-        run = JobRun(job, inputs, self.datasets, memo, self._spark, options)
+        run = Run(MapContract(job, inputs, self.datasets), memo, self._spark, options)
         return Result(run.execute(), memo.blobs, memo.worker_config(), self._spark, run.recover)
 
     def options(self, **given: Any) -> RunOptions:
@@ -121,24 +123,16 @@ class Session:
 
     def explain(self, job: Job, inputs: Any, *, paranoid: bool = False) -> Explanation:
         """Say what `run` would reuse and what it would run, and why, without running it."""
-        options = self.options(paranoid=paranoid, explain=True)
-        try:
-            JobRun(job, inputs, self.datasets, self._memo, self._spark, options).execute()
-        except OnlyExplained as explained:
-            return explained.explanation
-        raise AssertionError("a run that is only explained does not return")
+        stage = MapContract(job, inputs, self.datasets)
+        return Run(stage, self._memo, self._spark, self.options(paranoid=paranoid)).explain()
 
     def verify(self, job: Job, inputs: Any, share: float) -> tuple[int, int]:
         """Compute a share of what the last run left again, from scratch, in a process of its own; run nothing else.
 
         Gives how many chunks and shards that were. Raises NotDeterministic when one comes out differently.
         """
-        options = self.options(verify=share, only_verify=True)
-        try:
-            JobRun(job, inputs, self.datasets, self._memo, self._spark, options).execute()
-        except OnlyVerified as verified:
-            return verified.counts
-        raise AssertionError("a run that is only verified does not return")
+        stage = MapContract(job, inputs, self.datasets)
+        return Run(stage, self._memo, self._spark, self.options(verify=share)).verify()
 
     def textFile(self, name: str, minPartitions: int | None = None, use_unicode: bool = True) -> MemoRDD:  # noqa: N802, N803
         """Lines of files, as `SparkContext.textFile`; all that is made of them is memoized."""

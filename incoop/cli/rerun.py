@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from incoop.engine.record import Record
+from incoop.engine.record import Origin, Record
 from incoop.memo import MemoStore, stats
 
 _CALL = "import sys; from incoop.cli.main import main; sys.argv[0] = 'incoop'; main()"
@@ -31,21 +31,21 @@ def rerun_jobs(store: Path, memo: str | None, share: float) -> list[dict[str, An
     return found
 
 
-def _origins(store: Path, memo: str | None) -> dict[str, dict[str, Any] | None]:
+def _origins(store: Path, memo: str | None) -> dict[str, Origin | None]:
     with MemoStore.open(store, memo, create=False, maintenance=True) as opened:
-        found: dict[str, dict[str, Any] | None] = {}
+        found: dict[str, Origin | None] = {}
         for job in stats(opened).jobs:
             generation = opened.last_generation(job.job)
             record = Record.from_bytes(generation.record) if generation is not None else None
             if record is not None:
-                found[job.job] = record.facts.get("origin")
+                found[job.job] = record.origin
         return found
 
 
-def _rerun(origin: dict[str, Any], store: Path, memo: str | None, share: float) -> tuple[str, int]:
-    words = ["run", origin["job"], *origin["inputs"], "--only-verify", str(share), "--store", str(store)]
+def _rerun(origin: Origin, store: Path, memo: str | None, share: float) -> tuple[str, int]:
+    words = ["run", origin.job, *origin.inputs, "--only-verify", str(share), "--store", str(store)]
     words += ["--memo", memo] if memo is not None else []
-    folder = Path(origin["folder"])
+    folder = Path(origin.folder)
     if not folder.is_dir():
         return f"the folder {folder}, where it was run, is gone", 1
     done = subprocess.run(

@@ -67,7 +67,7 @@ def run(
     """
     refuse_unserved(path for path in inputs if not path.startswith(SCHEME))
     loaded = load_job(job)
-    from incoop.engine.verify import Origin
+    from incoop.engine.record import Origin
     from incoop.session import connect
 
     origin = Origin(job, inputs, str(Path.cwd()))

@@ -16,15 +16,13 @@ from __future__ import annotations
 from incoop.code.errors import CannotTravel, CodeDiffers, KeepsState, ModuleNotLoaded, OtherWorkerNeeded
 from incoop.code.functions import Functions, Opened
 from incoop.code.importer import importing
-from incoop.code.known_reads import CONTRACT, MAP, KnownReads, ReadDiffers
+from incoop.code.known_reads import KnownReads, ReadDiffers
 from incoop.code.reads import Observed
 from incoop.code.shipment import Shipment, pack
 from incoop.code.watch import known_by_content, unwatched
 from incoop.code.workplaces import Workplaces, workplaces_of
 
 __all__ = [
-    "CONTRACT",
-    "MAP",
     "CannotTravel",
     "CodeDiffers",
     "Functions",

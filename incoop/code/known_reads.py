@@ -1,4 +1,4 @@
-"""What a job's functions are known to read, stage by stage, and whether that is all they read.
+"""What a job's functions are known to read, step by step of its stage, and whether that is all they read.
 
 Contract: a result may be stored under an id only if all that its tasks read is in the id: known before, and the same on
 the driver as where it was read. Which names are known is a hint from earlier runs and never trusted: a name that is
@@ -7,13 +7,11 @@ missing is found again when it is read.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from incoop.base.errors import IncoopError
 from incoop.code.reads import VARIABLE, Context, Observed, Read
-
-#: Stages by what of them an id names: chunk runs; nodes and output.
-MAP, CONTRACT = "map", "contract"
 
 
 class ReadDiffers(IncoopError):
@@ -35,20 +33,19 @@ class KnownReads:
     """The names that are known to be read, and digests of what they led to when last looked at."""
 
     def __init__(self) -> None:
-        self._names: dict[str, set[Read]] = {MAP: set(), CONTRACT: set()}
-        self._contexts = {stage: Context() for stage in self._names}
+        self._names: defaultdict[str, set[Read]] = defaultdict(set)
+        self._contexts: dict[str, Context] = {}
         #: Names that did not come out the same once; twice is an error.
         self._unsteady: set[Read] = set()
 
     def recall(self, fact: Iterable[Sequence[str]]) -> None:
         """Take in what an earlier run knew."""
-        for stage, kind, name in fact:
-            if stage in self._names:
-                self._names[stage].add(Read(kind, name))
+        for step, kind, name in fact:
+            self._names[step].add(Read(kind, name))
 
     def as_fact(self) -> list[list[str]]:
         """For the next run."""
-        return [[stage, read.kind, read.name] for stage, reads in self._names.items() for read in sorted(reads)]
+        return [[step, read.kind, read.name] for step, reads in sorted(self._names.items()) for read in sorted(reads)]
 
     def names(self) -> set[Read]:
         """All that is known to be read."""
@@ -56,19 +53,20 @@ class KnownReads:
 
     def look(self) -> None:
         """Look at what all names lead to now."""
-        self._contexts = {stage: Context.of(reads) for stage, reads in self._names.items()}
+        self._contexts = {step: Context.of(reads) for step, reads in self._names.items()}
 
-    def digest(self, stage: str) -> bytes:
-        return self._contexts[stage].digest()
+    def digest(self, step: str) -> bytes:
+        """Equal when all that the step is known to read is; empty where nothing is."""
+        return self._contexts.get(step, Context()).digest()
 
     def parts(self) -> dict[str, bytes]:
         """What is read as parts of the code, to say later what changed."""
         return {str(read): digest for context in self._contexts.values() for read, digest in context.reads.items()}
 
-    def covers(self, stage: str, observed: Observed) -> bool:
-        return self._contexts[stage].covers(observed)
+    def covers(self, step: str, observed: Observed) -> bool:
+        return self._contexts.get(step, Context()).covers(observed)
 
-    def learn(self, stage: str, observed: Iterable[Observed]) -> set[str]:
+    def learn(self, step: str, observed: Iterable[Observed]) -> set[str]:
         """Take in what was read and is not covered; gives the variables that workers have otherwise than the driver."""
         amended: set[str] = set()
         unsteady = set(self._unsteady)
@@ -76,9 +74,9 @@ class KnownReads:
             for read, digest in each.reads.items():
                 here = Context.of([read]).reads[read]
                 if digest and digest == here:
-                    self._names[stage].add(read)
+                    self._names[step].add(read)
                 elif read.kind == VARIABLE:
-                    self._names[stage].add(read)
+                    self._names[step].add(read)
                     amended.add(f"variable {read.name}")
                 elif read in unsteady:
                     raise ReadDiffers(str(read))

@@ -1,17 +1,8 @@
-"""Say what a run would reuse, what it would run, and why, without running it."""
+"""What a run would reuse, what it would run, and why."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-
-import numpy as np
-
-from incoop.base.errors import IncoopError
-from incoop.engine.identity import Identity
-from incoop.engine.inputs import ChunkedInput
-from incoop.engine.record import Record
-from incoop.engine.stages.map_contract.plan import TreePlan
-from incoop.fingerprint import changed_parts
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,57 +33,3 @@ class Explanation:
             f"  combine  {self.fresh_nodes:,} of {self.nodes:,} nodes\n"
             f"  because  {self.why}"
         )
-
-
-class OnlyExplained(IncoopError):
-    """Carries an explanation out of a run that was not to be made."""
-
-    def __init__(self, explanation: Explanation) -> None:
-        super().__init__(explanation)
-        self.explanation = explanation
-
-    def __str__(self) -> str:
-        return str(self.explanation)
-
-
-def explain(
-    job: str,
-    plan: TreePlan,
-    chunked: ChunkedInput,
-    done: bool,
-    before: Record | None,
-    identity: Identity,
-    lost: bool,
-) -> Explanation:
-    """Count what is missing, and find the reason."""
-    chunks, nodes = ([], []) if done else plan.needed()
-    return Explanation(
-        job=job,
-        input_bytes=chunked.size,
-        chunks=len(plan.levels[0].ids),
-        fresh_chunks=len(chunks),
-        fresh_bytes=int(chunked.rows["length"][np.array(chunks, np.intp)].sum(dtype=np.int64)),
-        fresh_nodes=len(nodes),
-        nodes=sum(len(level.ids) for level in plan.levels[1:]),
-        why=_why(len(chunks), plan, before, identity, done, lost),
-    )
-
-
-def _why(fresh: int, plan: TreePlan, before: Record | None, identity: Identity, done: bool, lost: bool) -> str:
-    if done:
-        return "nothing changed"
-    if before is None:
-        return "the job has not run in this store" if fresh else "the job is new, but its chunks are known"
-    if before.facts["tree"] != identity.tree or before.facts["reduce"] != identity.reduce.hex():
-        old = {name: bytes.fromhex(digest) for name, digest in before.facts["parts"].items()}
-        new = {name: bytes.fromhex(digest) for name, digest in identity.parts.items()}
-        changed = [str(change) for change in changed_parts(old, new)]
-        return "code changed: " + ("; ".join(changed[:5]) or "parameters of the job are others")
-    if lost:
-        return "stored results were lost"
-    held = set(before.levels[0].ids.tolist())
-    returned = sum(bytes(plan.levels[0].ids[index]) in held for index in plan.needed()[0])
-    new_chunks = fresh - returned
-    reasons = [f"{new_chunks:,} chunks are new"] if new_chunks else []
-    reasons += [f"the memo entries of {returned:,} chunks are lost"] if returned else []
-    return " and ".join(reasons) or "chunks were removed or moved"

@@ -23,7 +23,7 @@ from incoop.contraction.parts.blocks import read_block, read_overlay
 from incoop.contraction.parts.headers import RunHeader, RunRef
 from incoop.contraction.parts.packs import BlockLost
 from incoop.contraction.parts.part import Part, differing_pairs
-from incoop.engine.stages.map_contract.contract_task import COUNTED
+from incoop.engine.running.counters import COUNTED
 from incoop.engine.stored import BlobReader
 
 Pair = tuple[Any, Any]

@@ -1,60 +1,68 @@
-"""What one run of a job leaves for the next: the tree it built, level by level, and where its runs are.
+"""What one run of a stage leaves for the next, whatever the kind of stage.
 
-Contract: `from_bytes(to_bytes())` is the identity. The record is signed by the memo store; a record of another format
-is ignored, and everything is found again by task id.
+Contract: `from_bytes(to_bytes())` is the identity. A record is signed by the memo store; one of another format, or of
+another kind of stage, is ignored, and everything is found again by task id.
 """
 
 from __future__ import annotations
 
 import json
 import struct
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
-from incoop.contraction.parts.rows import REF_ROW
-
-#: Bumped whenever the layout or the meaning of ids changes.
-RECORD_FORMAT = 1
+#: Bumped whenever the layout changes; a kind of stage has a version of its own for what it keeps.
+RECORD_FORMAT = 2
 
 _HEAD = struct.Struct("<II")  # format, bytes of the JSON part
 
-Ids = npt.NDArray[Any]
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """How a run was asked for, so that it can be asked for again: `incoop verify --rerun`."""
+
+    #: FILE or FILE:NAME.
+    job: str
+    inputs: tuple[str, ...]
+    #: Where the paths are from.
+    folder: str
 
 
-@dataclass(slots=True)
-class Level:
-    """One level of the tree: chunk runs at the bottom, one root at the top."""
-
-    ids: Ids
-    refs: npt.NDArray[Any]
-    #: The end index of each node's children in the level below; empty for the bottom.
-    ends: npt.NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
-
-    def children(self, node: int) -> slice:
-        """Where a node's children are in the level below."""
-        return slice(int(self.ends[node - 1]) if node else 0, int(self.ends[node]))
-
-
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Record:
-    """A generation's tree and facts."""
+    """One run."""
 
-    levels: list[Level]
-    #: Everything small: fingerprints by part, totals, the output's reference.
-    facts: dict[str, Any]
+    #: The kind of stage, with the version of what it keeps.
+    kind: str
+    #: The id of what the run gave.
+    gives: bytes
+    #: Names and digests of all that the code consists of and reads, to say later what changed.
+    parts: Mapping[str, str]
+    #: What the functions read: step, kind, name.
+    reads: tuple[tuple[str, str, str], ...]
+    #: Parts of the code whose values are sent to workers.
+    amended: tuple[str, ...]
+    #: On a cluster, where shards ran.
+    places: dict[str, Any] | None
+    origin: Origin | None
+    #: What its kind of stage keeps, in its own form.
+    body: bytes
 
     def to_bytes(self) -> bytes:
-        facts = self.facts | {"levels": [[len(level.ids), len(level.ends)] for level in self.levels]}
-        head = json.dumps(facts, separators=(",", ":")).encode()
-        columns = [
-            np.ascontiguousarray(column).tobytes()
-            for level in self.levels
-            for column in (level.ids, level.refs, level.ends)
-        ]
-        return b"".join([_HEAD.pack(RECORD_FORMAT, len(head)), head, *columns])
+        head = json.dumps(
+            {
+                "kind": self.kind,
+                "gives": self.gives.hex(),
+                "parts": dict(self.parts),
+                "reads": self.reads,
+                "amended": self.amended,
+                "places": self.places,
+                "origin": asdict(self.origin) if self.origin is not None else None,
+            },
+            separators=(",", ":"),
+        ).encode()
+        return b"".join([_HEAD.pack(RECORD_FORMAT, len(head)), head, self.body])
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Record | None:
@@ -63,14 +71,15 @@ class Record:
         if version != RECORD_FORMAT:
             return None
         at = _HEAD.size + size
-        facts = json.loads(data[_HEAD.size : at])
-        levels = []
-        for count, end_count in facts.pop("levels"):
-            ids = np.frombuffer(data, "V16", count, at)
-            at += 16 * count
-            refs = np.frombuffer(data, REF_ROW, count, at)
-            at += REF_ROW.itemsize * count
-            ends = np.frombuffer(data, "<i8", end_count, at)
-            at += 8 * end_count
-            levels.append(Level(ids, refs, ends))
-        return cls(levels, facts)
+        head = json.loads(data[_HEAD.size : at])
+        origin = head["origin"]
+        return cls(
+            kind=head["kind"],
+            gives=bytes.fromhex(head["gives"]),
+            parts=head["parts"],
+            reads=tuple((step, kind, name) for step, kind, name in head["reads"]),
+            amended=tuple(head["amended"]),
+            places=head["places"],
+            origin=origin and Origin(origin["job"], tuple(origin["inputs"]), origin["folder"]),
+            body=data[at:],
+        )

@@ -1,13 +1,23 @@
-"""What a run did: counts of tasks and keys, seconds by stage, warnings."""
+"""What a run did: counts of tasks and keys, seconds by stage, warnings. Reads the run's events."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from incoop.engine.stages.map_contract.contract_task import ShardDone
+from incoop.engine.events import (
+    DidBegin,
+    DidCommit,
+    DidExecute,
+    DidFinish,
+    DidLook,
+    DidMove,
+    DidNumber,
+    DidStartSpark,
+    DidWarn,
+    Event,
+    WillRun,
+)
 
 
 @dataclass(slots=True)
@@ -43,14 +53,50 @@ class RunReport:
     warnings: list[str] = field(default_factory=list)
     counters: dict[str, int] = field(default_factory=dict)
 
-    def contracted(self, done: Sequence[ShardDone], wall: float) -> None:
-        """Take in what contract tasks did; the wall time is divided as the tasks' own time was."""
-        self.combine.executed = sum(each.combined for each in done)
-        self.reduce.executed = sum(each.reduced_keys > 0 for each in done)
-        self.keys_reduced = sum(each.reduced_keys for each in done)
-        contract, reduce = (sum(getattr(each, f"{stage}_seconds") for each in done) for stage in ("contract", "reduce"))
-        share = contract / (contract + reduce) if contract + reduce else 1.0
-        self.seconds["contract"], self.seconds["reduce"] = wall * share, wall * (1 - share)
+    def hear(self, event: Event) -> None:
+        """Take an event in."""
+        match event:
+            case DidBegin():
+                self._begin(event.goes_on)
+            case DidLook():
+                self.input_bytes, self.seconds["chunk"] = event.bytes, event.seconds
+            case DidNumber():
+                self.generation = event.generation
+            case WillRun():
+                for kind, tasks in event.tasks.items():
+                    self._count(kind).tasks = tasks
+            case DidExecute():
+                for kind, executed in event.executed.items():
+                    self._count(kind).executed += executed
+                for what, seconds in event.seconds.items():
+                    self.seconds[what] += seconds
+                self.fresh_bytes += event.bytes
+                self.keys_reduced += event.keys
+            case DidMove():
+                self.local_bytes[event.step] += event.local
+                self.moved_bytes[event.step] += event.moved
+            case DidStartSpark():
+                self.seconds["spark"] += event.seconds
+            case DidWarn():
+                if event.sentence not in self.warnings:
+                    self.warnings.append(event.sentence)
+            case DidFinish():
+                self.keys_total, self.counters = event.keys, dict(event.counters)
+            case DidCommit():
+                self.seconds["total"] = event.seconds
+
+    def _begin(self, goes_on: bool) -> None:
+        """Another attempt counts anew what it runs, unless it goes on with what was mapped; warnings stay."""
+        anew = RunReport(self.job)
+        if goes_on:
+            anew.map.executed, anew.fresh_bytes = self.map.executed, self.fresh_bytes
+            anew.seconds["map"] = self.seconds["map"]
+        for name in (each for each in self.__slots__ if each not in ("job", "warnings")):
+            setattr(self, name, getattr(anew, name))
+
+    def _count(self, kind: str) -> StageCount:
+        count: StageCount = {"map": self.map, "combine": self.combine, "reduce": self.reduce}[kind]
+        return count
 
     def as_dict(self) -> dict[str, Any]:
         return {

@@ -17,7 +17,7 @@ import pytest
 import incoop
 from incoop.engine.failures import ChangesLost
 from incoop.engine.keeper import Keeper
-from incoop.engine.running.stage_runner import StageRunner
+from incoop.engine.running.runner import Runner
 from incoop.memo.delivered import Delivered, NoteNotWritten
 from tests.end_to_end.places import CHUNKS, Place
 from tests.memo.servers import RealServer
@@ -140,15 +140,15 @@ def at(moment: str, act: Callable[[], None]) -> Iterator[None]:
         act()
         yield
         return
-    owner, name = {
-        "during the map stage": (StageRunner, "map"),
-        "before the contraction": (StageRunner, "contract"),
-        "before the commit": (Keeper, "commit"),
+    owner, name, step = {
+        "during the map stage": (Runner, "run", "map"),
+        "before the contraction": (Runner, "run", "contract"),
+        "before the commit": (Keeper, "commit", ""),
     }[moment]
     real, done = getattr(owner, name), threading.Event()
 
     def first_act(*arguments: Any, **named: Any) -> Any:
-        if not done.is_set():
+        if not done.is_set() and (not step or arguments[1].step == step):
             done.set()
             act()
         return real(*arguments, **named)

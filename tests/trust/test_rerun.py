@@ -6,7 +6,8 @@ import pytest
 
 import incoop
 from incoop.engine.failures import NotDeterministic
-from incoop.engine.verify import NotAsBefore, Origin
+from incoop.engine.record import Origin
+from incoop.engine.stages.map_contract.verify import NotAsBefore
 from tests.cli.command import incoop as command
 
 from .workshop import SUM, Workshop

@@ -30,23 +30,13 @@ from incoop.contraction.tree.combine import Combiner, CombinerError
 from incoop.contraction.tree.folds import recognise
 from incoop.contraction.tree.node import NodeTask, ShardContraction
 from incoop.contraction.tree.sums import Delta
-from incoop.engine.running.counters import take_counts
+from incoop.engine.running.counters import COUNTED, take_counts
 from incoop.engine.running.user_code import own_error, said_of, trace_of
 from incoop.engine.stored import BlobReader
 from incoop.job import Reducer
 from incoop.memo import WorkerConfig
 
 _SHOWN = 300
-
-
-class Counted:
-    """The key of a pair that holds what a reducer call counted; never shown to the user."""
-
-    def __reduce__(self) -> str:
-        return "COUNTED"
-
-
-COUNTED = Counted()
 
 
 @dataclass(frozen=True, slots=True)

@@ -111,6 +111,10 @@ class MapDone:
     #: Values on which the combiner was tried, of keys with several.
     tried: int = 0
 
+    def under(self, id_: bytes) -> MapDone:
+        """The same by another id."""
+        return replace(self, id=id_)
+
 
 @dataclass(frozen=True, slots=True)
 class MapFailed:

@@ -3,16 +3,16 @@
 Contract: a run or node whose id is known is not computed again. Work is done in bulk on id arrays; only nodes that are
 not known are looked at one by one.
 
-    (1) chunk runs get ids from code and content, nodes from their children's ids;
-    (2) ids that the last generation holds keep its references;
-    (3) for the rest the caller asks the memo once;
-    (4) from the root down, what is still missing is to be computed, each node with the node it follows.
+    (1) chunk runs get ids from code and content (`run_ids`); what the last generation holds of them keeps its
+        references (`plan_chunks`); for the rest the caller asks the memo;
+    (2) nodes are laid over them (`lay_nodes`), with ids from their children's, and found in the same way;
+    (3) what is still missing is to be computed, each node with the node it follows (`needed`, `node_task`).
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -23,7 +23,7 @@ from incoop.contraction.parts.headers import RunRef
 from incoop.contraction.parts.rows import REF_ROW
 from incoop.contraction.tree.node import NodeTask
 from incoop.contraction.tree.shape import BATCH_BITS, GROUP_BITS, WIDE_BITS, levels
-from incoop.engine.record import Ids, Level, Record
+from incoop.engine.stages.map_contract.record import Ids, Level, TreeRecord
 
 Index = npt.NDArray[np.int64]
 
@@ -56,12 +56,21 @@ class TreePlan:
     known: list[npt.NDArray[np.bool_]]
     #: For each level, the run of the last generation that each one is or follows; -1 for none.
     follows: list[Index]
-    old: Record | None
+    old: TreeRecord | None
     #: Which chunks of the last generation are still there.
     kept: npt.NDArray[np.bool_]
     #: For each chunk, where it would have stood in the last generation: as far behind the same neighbour, and as far
     #: before it.
     places: tuple[Index, Index]
+
+    @property
+    def chunks(self) -> Level:
+        """The runs of chunks."""
+        return self.levels[0]
+
+    @property
+    def all_chunks_known(self) -> bool:
+        return bool(self.known[0].all())
 
     @property
     def root(self) -> bytes:
@@ -79,11 +88,6 @@ class TreePlan:
         """Take a reference that the memo held or a task just made."""
         self.levels[level].refs[index] = ref.row()
         self.known[level][index] = True
-
-    def over(self, mapped: TreePlan) -> TreePlan:
-        """This tree over the chunk runs of another one, all of which are known."""
-        self.levels[0], self.known[0] = mapped.levels[0], mapped.known[0]
-        return self
 
     def needed(self) -> tuple[list[int], list[tuple[int, int]]]:
         """Chunks to map, and nodes to contract, bottom up: all that is not known, so that no tree has gaps."""
@@ -132,34 +136,45 @@ def _among(ids: Ids, wanted: set[bytes]) -> npt.NDArray[np.bool_]:
     return found
 
 
-def plan_tree(ids: Ids, tails: npt.NDArray[np.uint64], seed: bytes, old: Record | None, shape: str) -> TreePlan:
-    """Lay the tree over chunk runs, and find in the last generation what it holds of it.
+def plan_chunks(ids: Ids, old: TreeRecord | None) -> TreePlan:
+    """The chunk runs, and what the last generation holds of them; nodes are laid over them later."""
+    level = Level(ids, np.zeros(len(ids), REF_ROW))
+    before = old.levels[0] if old is not None else None
+    known, match = _held(level, before)
+    if before is None:
+        return TreePlan([level], [known], [match], old, np.empty(0, np.bool_), (match, match))
+    places = _places(match, len(before.ids))
+    kept = _match(before.ids, ids) >= 0
+    return TreePlan([level], [known], [_fill_gaps(match, places[0], len(before.ids))], old, kept, places)
 
-    `seed` is the combiner's print, `shape` one of the shapes above.
+
+def lay_nodes(
+    chunks: TreePlan, tails: npt.NDArray[np.uint64], seed: bytes, old: TreeRecord | None, shape: str
+) -> TreePlan:
+    """Lay a tree over the chunk runs of a plan, and find in the last generation what it holds of it.
+
+    `seed` is the combiner's print, `shape` one of the shapes above, `old` the last generation if its nodes compare.
     """
-    tree = [Level(ids, np.zeros(len(ids), REF_ROW))]
-    for ends in _groups(tails, shape):
-        tree.append(Level(_node_ids(tree[-1].ids, ends, seed), np.zeros(len(ends), REF_ROW), ends))
-    known: list[npt.NDArray[np.bool_]] = []
-    follows: list[Index] = []
-    places = np.empty(0, np.int64), np.empty(0, np.int64)
-    for number, level in enumerate(tree):
+    tree, known, follows = chunks.levels[:1], chunks.known[:1], chunks.follows[:1]
+    for number, ends in enumerate(_groups(tails, shape), 1):
+        level = Level(_node_ids(tree[-1].ids, ends, seed), np.zeros(len(ends), REF_ROW), ends)
         before = old.levels[number] if old is not None and number < len(old.levels) else None
-        match = _match(level.ids, before.ids) if before is not None else np.full(len(level.ids), -1, np.int64)
-        held = match >= 0
-        if before is not None:
-            level.refs[held] = before.refs[match[held]]
-            held &= level.refs["length"] > 0  # a flat root is known, but not stored
+        held, match = _held(level, before)
+        follows.append(match if before is None else _followed(level, match, follows[-1], before))
         known.append(held)
-        if before is None:
-            follows.append(match)
-        elif number == 0:
-            places = _places(match, len(before.ids))
-            follows.append(_fill_gaps(match, places[0], len(before.ids)))
-        else:
-            follows.append(_followed(level, match, follows[-1], before))
-    kept = _match(old.levels[0].ids, ids) >= 0 if old is not None else np.empty(0, np.bool_)
-    return TreePlan(tree, known, follows, old, kept, places)
+        tree.append(level)
+    return replace(chunks, levels=tree, known=known, follows=follows, old=old)
+
+
+def _held(level: Level, before: Level | None) -> tuple[npt.NDArray[np.bool_], Index]:
+    """Which runs of a level an old one holds, whose references it takes; and where they stand there, -1 for nowhere."""
+    if before is None:
+        match = np.full(len(level.ids), -1, np.int64)
+        return match >= 0, match
+    match = _match(level.ids, before.ids)
+    held = match >= 0
+    level.refs[held] = before.refs[match[held]]
+    return held & (level.refs["length"] > 0), match  # a flat root is known, but not stored
 
 
 def _groups(tails: npt.NDArray[np.uint64], shape: str) -> list[Index]:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
 
-from incoop.engine.record import Ids, Record
 from incoop.engine.stages.map_contract.contract_task import ShardDone
+from incoop.engine.stages.map_contract.record import Ids, TreeRecord
 
 
 @dataclass(slots=True)
@@ -20,18 +19,17 @@ class Tallies:
     #: What all reducer calls behind the output counted.
     by_reducers: dict[str, int] = field(default_factory=dict)
 
-    def reduced(self, done: Iterable[ShardDone], old: Record | None) -> None:
+    def reduced(self, done: Iterable[ShardDone], old: TreeRecord | None) -> None:
         """Take in what reducers counted, on top of what an output that was updated holds."""
-        totals: Counter[str] = Counter(old.facts["reduce_counters"] if old is not None else {})
+        totals: Counter[str] = Counter(old.reduce_counters if old is not None else {})
         for each in done:
             totals.update(each.counters)
         self.by_reducers = {name: count for name, count in totals.items() if count}
 
-    def in_all(self, ids: Ids, before: Record | None) -> dict[str, int]:
+    def in_all(self, ids: Ids, before: TreeRecord | None) -> dict[str, int]:
         """Add up everything; of what an earlier run counted, that of chunks which are still there."""
         if before is not None:
-            earlier = {bytes.fromhex(id_): counts for id_, counts in before.facts["map_counters"].items()}
-            self.by_chunk = earlier | self.by_chunk
+            self.by_chunk = before.map_counters | self.by_chunk
         totals: Counter[str] = Counter(self.by_reducers)
         if self.by_chunk:
             present = Counter(ids.tolist())
@@ -39,10 +37,3 @@ class Tallies:
             for id_, counts in self.by_chunk.items():
                 totals.update({name: count * present[id_] for name, count in counts.items()})
         return dict(totals)
-
-    def facts(self) -> dict[str, Any]:
-        """For the record of the run."""
-        return {
-            "map_counters": {id_.hex(): counts for id_, counts in self.by_chunk.items()},
-            "reduce_counters": self.by_reducers,
-        }

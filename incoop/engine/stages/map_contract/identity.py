@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 import xxhash
 
-from incoop.code import Functions
+from incoop.code import Functions, KnownReads
 from incoop.code.modules import sources
 from incoop.contraction.columns.encoding import ENCODING_VERSION
 from incoop.contraction.columns.keys import HASH_BYTES
@@ -22,6 +22,9 @@ from incoop.engine.stages.map_contract.leaves import shaping
 from incoop.fingerprint import classes_digest, fingerprint, imports_by_name, impurities, one_look, parts
 from incoop.inchdfs.store.manifest import tag_of
 from incoop.job import Job
+
+#: The steps, by what of them an id names: chunk runs; nodes and output.
+MAP, CONTRACT = "map", "contract"
 
 #: Constants that shape stored runs and trees: another value, other ids.
 _TREES = f"{GROUP_BITS} {BATCH_BITS} {WIDE_BITS} {SMALLEST_GROUP} {LARGEST_GROUP}"
@@ -47,10 +50,12 @@ class Identity:
         """Names what is known of all that this code reads."""
         return _hash(b"reads", *self.map, self.combine, self.reduce)
 
-    def within(self, mapped: bytes, contracted: bytes, read: Mapping[str, bytes]) -> Identity:
-        """The same where functions also read something: digests of what the stages read, and it by name."""
+    def within(self, reads: KnownReads) -> Identity:
+        """The same where functions also read something: by step, and by name."""
+        read = reads.parts()
         if not read:
             return self
+        mapped, contracted = reads.digest(MAP), reads.digest(CONTRACT)
         maps = tuple(_hash(each, mapped) for each in self.map)
         combine = _hash(self.combine, contracted)
         return replace(

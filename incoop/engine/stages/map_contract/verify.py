@@ -27,29 +27,6 @@ from incoop.engine.stages.map_contract.plan import TreePlan
 from incoop.engine.stored import BlobReader
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
-    """How a run was asked for, so that it can be asked for again: `incoop verify --rerun`."""
-
-    #: FILE or FILE:NAME.
-    job: str
-    inputs: tuple[str, ...]
-    #: Where the paths are from.
-    folder: str
-
-
-class OnlyVerified(IncoopError):
-    """Carries what was verified out of a run that was not to be made."""
-
-    def __init__(self, counts: tuple[int, int]) -> None:
-        super().__init__(counts)
-        #: Chunks and shards that were computed again.
-        self.counts = counts
-
-    def __str__(self) -> str:
-        return f"{self.counts[0]} chunks and {self.counts[1]} shards were computed again, and came out as they are kept"
-
-
 class NotAsBefore(IncoopError):
     """There is no result of the job's code and input as they are now that could be verified."""
 

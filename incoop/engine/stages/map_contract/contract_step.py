@@ -1,0 +1,165 @@
+"""The second step of a job: contract the missing nodes, reduce what changed at the root; one task does some shards."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from incoop.base.errors import IncoopError
+from incoop.code import Observed
+from incoop.contraction.parts.packs import BlockLost
+from incoop.contraction.tree.node import NodeTask, NotIntegers
+from incoop.engine.events import DidExecute, WillRun
+from incoop.engine.failures import AtKey, JobFailed
+from incoop.engine.running.nearby import cores
+from incoop.engine.running.work import Nearby, Work
+from incoop.engine.stages.map_contract.contract_task import ContractSpec, ReduceFailed, ShardDone, contract_shards
+from incoop.engine.stages.map_contract.identity import CONTRACT, Identity
+from incoop.engine.stages.map_contract.keep import keep_contracted
+from incoop.engine.stages.map_contract.plan import WIDE
+
+if TYPE_CHECKING:
+    from incoop.engine.stages.map_contract.stage import MapContract
+
+#: Spark tasks for each core in contraction, whose shards are even; where only a path or two of the tree are touched,
+#: starting a task costs as much as it does.
+_WAVES = 2
+_FEW_NODES = 8
+
+Answer = list[ShardDone | Observed] | ReduceFailed | IncoopError
+
+
+class ContractStep:
+    """Runs become a tree, and its root's keys the output."""
+
+    name = CONTRACT
+
+    def __init__(self, stage: MapContract) -> None:
+        self._stage = stage
+        self._nodes: list[NodeTask] = []
+        self._places: list[tuple[int, int]] = []
+        self._spec: ContractSpec | None = None
+        self._seconds = 0.0
+
+    def work(self) -> Work | None:
+        stage = self._stage
+        if stage.job.reducer is None or stage.output is not None or not len(stage.plan.chunks.ids):
+            return None
+        self._places = stage.plan.needed()[1]
+        self._nodes = [stage.plan.node_task(level, index) for level, index in self._places]
+        combines = sum(len(level.ids) for level in stage.plan.levels[1:]) * stage.shards
+        stage.attempt.events.tell(WillRun({"combine": combines, "reduce": stage.shards}))
+        self._spec = spec = self.spec(self._nodes)
+        return Work(
+            step=self.name,
+            ids=tuple(node.id for node in self._nodes),
+            what=f"contract {len(self._nodes)} nodes, reduce",
+            function=contract_shards,
+            spec=spec,
+            share=partial(_shared_out, stage.shards, len(self._nodes) <= _FEW_NODES),
+            nearby=self._nearby(spec),
+            keeps_places=True,
+        )
+
+    def _nearby(self, spec: ContractSpec) -> Nearby | None:
+        functions = self._stage.functions
+        combined = functions.combiner is not None
+        wanted = getattr(functions.combiner if combined else functions.reducer, "nearby", False)
+        if not wanted or len(spec.nodes) > _FEW_NODES:
+            return None
+        # Of an update little is read, but without a combiner it is all values of a key.
+        update = combined and spec.old_root is not None
+        return Nearby(_parts(spec.shards, cores()), 0 if update else self._stage.chunked.size, update)
+
+    def spec(self, nodes: list[NodeTask], update: bool = True) -> ContractSpec:
+        """What tasks share: these nodes, and the last output where it can be updated."""
+        stage, plan = self._stage, self._stage.plan
+        # That needs the same reducer, and a tree that compares.
+        old = stage.old if update else None
+        if old is not None and (old.shards != stage.shards or old.reduce != stage.identity.reduce.hex()):
+            old = None
+        old_root = bytes(old.levels[-1].ids[0]) if old is not None and old.output is not None else None
+        flat = stage.job.combiner is None and bool(nodes)
+        if flat and nodes[0].old_id is None:
+            old_root = None
+        others = {plan.root} | ({old_root} if old_root is not None else set())
+        refs = plan.refs_for(nodes, others)
+        if not flat and old_root not in refs:  # the root of a flat tree is not stored
+            old_root = None
+        return ContractSpec(
+            code=stage.functions,
+            shards=stage.shards,
+            worker=stage.attempt.memo.worker_config(),
+            nodes=tuple(nodes),
+            root=plan.root,
+            old_root=old_root,
+            old_output=old.output if old_root is not None and old is not None else None,
+            refs=refs,
+            wide=stage.shape == WIDE,
+            deltas={id_: delta for id_, delta in stage.deltas.items() if id_ in refs},
+        )
+
+    def keep(self, answer: Answer) -> None:
+        """Headers of nodes go over all shards: nothing can be kept before all are there."""
+
+    def ran(self, answers: Sequence[Answer], seconds: float) -> None:
+        self._seconds = seconds
+
+    def rekey(self, identity: Identity, covered: Sequence[Answer]) -> None:
+        """Nothing is kept of it."""
+
+    def take(self, answers: Sequence[Answer]) -> None:
+        stage = self._stage
+        if losses := [answer for answer in answers if isinstance(answer, BlockLost)]:
+            raise BlockLost.of_all(losses)
+        done: list[ShardDone] = []
+        for answer in answers:
+            if isinstance(answer, NotIntegers):  # a sum of something else: another tree
+                stage.narrow = True
+                stage.lay()
+                return
+            if isinstance(answer, ReduceFailed):
+                at = AtKey(answer.key, answer.plain_key)
+                raise JobFailed(stage.name, str(at), answer.error, answer.trace, at, answer.cause)
+            if isinstance(answer, IncoopError):
+                raise answer
+            done += [each for each in answer if isinstance(each, ShardDone)]
+        done.sort(key=lambda each: each.shard)
+        assert self._spec is not None
+        stage.tallies.reduced(done, stage.old if self._spec.old_root is not None else None)
+        self._tell(done)
+        # Without a combiner the one node is not stored.
+        places = [] if stage.job.combiner is None else self._places
+        stage.output = keep_contracted(
+            stage.attempt.keeper, stage.plan, places, stage.output_id, done, stage.tallies.by_reducers
+        )
+
+    def _tell(self, done: Sequence[ShardDone]) -> None:
+        """The wall time is divided as the tasks' own time was."""
+        contract, reduce = (sum(getattr(each, f"{what}_seconds") for each in done) for what in ("contract", "reduce"))
+        share = contract / (contract + reduce) if contract + reduce else 1.0
+        self._stage.attempt.events.tell(
+            DidExecute(
+                self.name,
+                tuple(node.id for node in self._nodes),
+                {
+                    "combine": sum(each.combined for each in done),
+                    "reduce": sum(each.reduced_keys > 0 for each in done),
+                },
+                {"contract": self._seconds * share, "reduce": self._seconds * (1 - share)},
+                keys=sum(each.reduced_keys for each in done),
+            )
+        )
+
+
+def _shared_out(shards: int, few: bool, cores: int, clustered: bool) -> list[list[int]]:
+    """On a cluster always the same groups: a shard goes where it was before."""
+    return _parts(shards, cores * (1 if few and not clustered else _WAVES))
+
+
+def _parts(count: int, most: int) -> list[list[int]]:
+    """The numbers below `count` in up to so many parts of about equal length."""
+    return [part.tolist() for part in np.array_split(np.arange(count), min(count, most))]

@@ -1,0 +1,146 @@
+"""The first step of a job: map the chunks whose runs are missing, each content once; try the combiner on them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from incoop.base.errors import IncoopError
+from incoop.code import Observed
+from incoop.contraction.tree.known_combiners import LawfulCombiner
+from incoop.engine.events import DidExecute
+from incoop.engine.failures import JobFailed, failed_at
+from incoop.engine.running.work import Nearby, Work
+from incoop.engine.stages.map_contract.identity import MAP, Identity
+from incoop.engine.stages.map_contract.keep import keep_mapped
+from incoop.engine.stages.map_contract.map_task import ChunkTask, MapDone, MapFailed, MapSpec, map_group
+from incoop.engine.stages.map_contract.plan import run_ids
+from incoop.engine.stages.map_contract.soundness import tried_enough
+from incoop.engine.stages.map_contract.task_groups import shared_out
+from incoop.engine.stages.map_contract.whole_chunks import ChunkMapper
+
+if TYPE_CHECKING:
+    from incoop.engine.stages.map_contract.stage import MapContract
+
+Answer = list[MapDone | MapFailed | IncoopError | Observed]
+
+
+class MapStep:
+    """Fresh chunks become runs."""
+
+    name = MAP
+
+    def __init__(self, stage: MapContract) -> None:
+        self._stage = stage
+        #: Where each missing run stands among the chunks.
+        self._places: dict[bytes, list[int]] = {}
+        self._tasks: list[ChunkTask] = []
+        self._tries = False
+
+    def work(self) -> Work | None:
+        stage = self._stage
+        if stage.output is not None or not len(stage.plan.chunks.ids):
+            return None
+        self._places = {}
+        for index in stage.plan.needed()[0]:
+            self._places.setdefault(bytes(stage.plan.chunks.ids[index]), []).append(index)
+        self._tries = self._tries_combiner() and not tried_enough(stage.trial.values, stage.trial.times)
+        if self._places:
+            self._tasks = self.tasks([indices[0] for indices in self._places.values()])
+            what = f"map {len(self._tasks)} of {len(stage.plan.chunks.ids)} chunks"
+        elif self._tries and not stage.trial.times:  # the chunks are known, the reducer is new
+            self._tasks, what = self.tasks([0]), "try the combiner"
+        else:
+            return None
+        return Work(
+            step=self.name,
+            ids=tuple(self._places),
+            what=what,
+            function=map_group,
+            spec=self.spec(self._tries),
+            share=partial(_shared_out, self._tasks),
+            nearby=self._nearby(),
+        )
+
+    def _nearby(self) -> Nearby | None:
+        most = min(each.nearby if isinstance(each, ChunkMapper) else 0 for each in self._stage.functions.mappers)
+        if not most:
+            return None
+        size = sum(task.where.length for task in self._tasks)
+        return Nearby([[task] for task in self._tasks], size, len(self._tasks) <= most)
+
+    def _tries_combiner(self) -> bool:
+        """Whether the combiner is one to try."""
+        functions = self._stage.functions
+        if functions.combiner is None or isinstance(functions.combiner, LawfulCombiner):
+            return False
+        return any(not isinstance(each, ChunkMapper) or each.tries_combiner for each in functions.mappers)
+
+    def tasks(self, indices: list[int]) -> list[ChunkTask]:
+        """The tasks of the chunks at these places."""
+        plan, chunked = self._stage.plan, self._stage.chunked
+        return [
+            ChunkTask(bytes(plan.chunks.ids[index]), where, int(chunked.mapper_of[index]), plan.replaced(index))
+            for index, where in zip(indices, chunked.locate(indices), strict=True)
+        ]
+
+    def spec(self, check: bool = False) -> MapSpec:
+        job = self._stage.job
+        return MapSpec(
+            self._stage.functions,
+            job.shard_count,
+            job.may_have_few_shards,
+            self._stage.attempt.memo.worker_config(),
+            leaf=job.leaf,
+            check_combiner=check,
+        )
+
+    def keep(self, answer: Answer) -> None:
+        if self._places:
+            keep_mapped(self._stage.attempt.keeper, [each for each in answer if isinstance(each, MapDone)])
+
+    def ran(self, answers: Sequence[Answer], seconds: float) -> None:
+        stage = self._stage
+        done = _done(answers) if self._places else []
+        for each in done:
+            for index in self._places[each.id]:
+                stage.plan.learn(0, index, each.ref)
+            if each.counters:
+                stage.tallies.by_chunk[each.id] = each.counters
+            if each.delta is not None:
+                stage.deltas[each.id] = each.delta
+        if self._places:
+            size = sum(task.where.length for task in self._tasks)
+            ids = tuple(each.id for each in done)
+            stage.attempt.events.tell(DidExecute(self.name, ids, {"map": len(done)}, {"map": seconds}, size))
+
+    def rekey(self, identity: Identity, covered: Sequence[Answer]) -> None:
+        """Store all chunk runs under the new ids, but for those that read something else than these name."""
+        stage = self._stage
+        old = stage.plan.chunks.ids.tolist()
+        new = run_ids(identity.map, stage.chunked.mapper_of, stage.chunked.rows["id"]).tolist()
+        ids = dict(zip(old, new, strict=True))
+        fresh = set(self._places)
+        stage.attempt.keeper.rekey({id_: other for id_, other in ids.items() if id_ not in fresh})
+        if self._places:
+            keep_mapped(stage.attempt.keeper, [each.under(ids[each.id]) for each in _done(covered)])
+
+    def take(self, answers: Sequence[Answer]) -> None:
+        for each in (each for answer in answers for each in answer):
+            if isinstance(each, MapFailed):
+                place = failed_at(each.where, each.record_number, each.record)
+                raise JobFailed(self._stage.name, str(place), each.error, each.trace, place, each.cause)
+            if isinstance(each, IncoopError):
+                raise each
+        if self._tries:
+            self._stage.trial = self._stage.trial.again(sum(each.tried for each in _done(answers)))
+        self._stage.lay()
+
+
+def _done(answers: Sequence[Answer]) -> list[MapDone]:
+    return [each for answer in answers for each in answer if isinstance(each, MapDone)]
+
+
+def _shared_out(tasks: list[ChunkTask], cores: int, clustered: bool) -> list[list[ChunkTask]]:
+    return shared_out(tasks, cores)

@@ -1,0 +1,307 @@
+"""A job as a stage: chunks are mapped, runs are contracted, changed keys are reduced.
+
+Contract: what is decided says all that will run. The tree is laid when the runs of all chunks are known, since their
+keys say how many shards it has; before that it is only guessed at, to be told.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+import xxhash
+
+from incoop import inchdfs
+from incoop.base.checksums import block_hash
+from incoop.base.errors import BadCall, IncoopError
+from incoop.code import Functions
+from incoop.contraction.columns.encoding import ENCODING_VERSION
+from incoop.contraction.parts.headers import RunHeader, RunRef, StoredDelta, all_small
+from incoop.contraction.parts.packs import BlockLost
+from incoop.contraction.parts.part import Part
+from incoop.contraction.tree.combine import CombinerChangesKeys
+from incoop.contraction.tree.folds import Fold, recognise
+from incoop.contraction.tree.known_combiners import BatchCombiner
+from incoop.engine.events import DidReuse, WillRun
+from incoop.engine.explain import Explanation
+from incoop.engine.failures import NotDeterministic, place_of
+from incoop.engine.inputs import BlockSource, ChunkedInput, chunk_inputs
+from incoop.engine.output import Mapped, Output, Sharded
+from incoop.engine.stage import Attempt, Finished, OutputUnknown, RunOptions
+from incoop.engine.stages.map_contract.contract_step import ContractStep
+from incoop.engine.stages.map_contract.explain import why_it_runs
+from incoop.engine.stages.map_contract.identity import Identity, functions_of, identify
+from incoop.engine.stages.map_contract.map_step import MapStep
+from incoop.engine.stages.map_contract.plan import (
+    BATCHES,
+    FLAT,
+    NONE,
+    TREE,
+    WIDE,
+    TreePlan,
+    lay_nodes,
+    plan_chunks,
+    run_ids,
+)
+from incoop.engine.stages.map_contract.record import RefusedCombiner, TreeRecord, Trial
+from incoop.engine.stages.map_contract.tallies import Tallies
+from incoop.engine.stages.map_contract.verify import NotAsBefore, Verifier
+from incoop.engine.stored import run_of_entry
+from incoop.inchdfs.cutting.parallel import SegmentRunner
+from incoop.job import Job
+
+
+class MapContract:
+    """One job on its way through a run."""
+
+    #: The number is that of what `TreeRecord` holds.
+    kind = "map contract reduce 1"
+
+    attempt: Attempt
+    chunked: ChunkedInput
+    identity: Identity
+    plan: TreePlan
+
+    def __init__(self, job: Job, inputs: Any, store: inchdfs.DatasetStore) -> None:
+        self.job, self._inputs, self._store = job, inputs, store
+        #: The last run, and the same if its tree compares with the new one.
+        self.before: TreeRecord | None = None
+        self.old: TreeRecord | None = None
+        #: Shards of the tree, as far as they are known.
+        self.shards = 0
+        self.output: RunRef | None = None
+        self.trial = Trial()
+        self._refused: RefusedCombiner | None = None
+        #: Whether the values of a sum were found not to be integers.
+        self.narrow = False
+
+    @property
+    def name(self) -> str:
+        return self.job.name
+
+    @property
+    def proves(self) -> bool:
+        return self.job.version is None
+
+    @property
+    def memoizes(self) -> bool:
+        return self.job.memoize
+
+    @cached_property
+    def functions(self) -> Functions:
+        return functions_of(self.job)
+
+    def begin(self, attempt: Attempt) -> None:
+        self.attempt = attempt
+        self.tallies = Tallies()
+        #: How chunks mapped in this attempt differ from those they were made from.
+        self.deltas: dict[bytes, StoredDelta] = {}
+        self.output = None
+        self.__dict__.pop("functions", None)
+
+    def identify(self) -> Identity:
+        return identify(self.job)
+
+    def look(self, options: RunOptions, segments: SegmentRunner | None) -> int:
+        self.chunked = chunk_inputs(self.job, self._inputs, self._store, options.chunks, options.paranoid, segments)
+        return self.chunked.size
+
+    def recall(self, coded: Identity, identity: Identity, body: bytes | None) -> None:
+        self.identity = identity
+        self.before = before = TreeRecord.from_bytes(body) if body is not None else None
+        combiner, reducer = coded.combine.hex(), coded.reduce.hex()
+        refused = before.refused if before is not None else None
+        if refused is not None and self.job.combiner is not None and refused.combiner == combiner:
+            raise CombinerChangesKeys(refused.given, refused.emitted)  # known from an earlier run
+        comparable = before is not None and not self.attempt.lost and before.tree == identity.tree
+        self.old = before if comparable else None
+        self.narrow = self.narrow or (before is not None and before.narrow == identity.combine.hex())
+        if self.trial.reducer != reducer:  # else an attempt of this run has tried it
+            known = self.old is not None and self.old.trial.reducer == reducer
+            self.trial = self.old.trial if known and self.old is not None else Trial(reducer)
+
+    def decide(self) -> None:
+        """(1) Find the runs of chunks; (2) lay the tree, find its nodes and the output."""
+        ids = run_ids(self.identity.map, self.chunked.mapper_of, self.chunked.rows["id"])
+        self.plan = plan_chunks(ids, self.old)
+        self._find()
+        self.lay()
+        self.output = self._find_output() if len(ids) else None
+        nodes = sum(len(level.ids) for level in self.plan.levels[1:])
+        reduces = self.shards if self.job.reducer is not None else 0
+        tell = self.attempt.events.tell
+        tell(WillRun({"map": len(ids), "combine": nodes * self.shards, "reduce": reduces}))
+        tell(DidReuse(MapStep.name, self.plan.chunks.ids[self.plan.known[0]]))
+
+    def lay(self) -> None:
+        """Lay the tree over the chunk runs, with its shards as far as they are known, and find its nodes."""
+        if len(self.plan.chunks.ids) and self.plan.all_chunks_known:
+            self.shards = self.job.shards_for(all_small(self.plan.chunks.refs))
+        else:
+            self.shards = self.old.shards if self.old is not None else self.job.shard_count
+        old = self.old
+        if old is not None and old.shards != self.shards:
+            old = old.chunks_alone()  # chunks are as they were, nodes are cut otherwise
+        seed = self.identity.combine + self.shards.to_bytes(2, "little")
+        self.plan = lay_nodes(self.plan, self.chunked.rows["tail"], seed, old, self.shape)
+        self._find()
+
+    def _find(self) -> None:
+        """Ask the memo for what the last generation does not hold."""
+        unknown = self.plan.unknown()
+        lost = self.attempt.lost
+        if lost:  # only chunk runs are trusted then: they refer to no other pack than their own
+            unknown = [each for each in unknown if each[0] == 0]
+        # After a loss more may be lost: packs that are gone or too short are found here, before anything runs on them.
+        entries = self.attempt.memo.lookup([id_ for _, _, id_ in unknown], probe_packs=bool(lost))
+        for (level, index, id_), entry in zip(unknown, entries, strict=True):
+            if entry is not None and entry.pack not in lost:
+                self.plan.learn(level, index, run_of_entry(entry))
+                if level == 0 and entry.inline:
+                    self.tallies.by_chunk[id_] = json.loads(entry.inline)
+
+    def _find_output(self) -> RunRef | None:
+        """The output, if it is known with all that it rests on."""
+        gaps = any(level == 0 or self.job.combiner is not None for level, _, _ in self.plan.unknown())
+        if gaps or self.attempt.lost:
+            return None
+        (entry,) = self.attempt.memo.lookup([self.output_id])
+        if entry is None:
+            return None
+        self.tallies.by_reducers = json.loads(entry.inline) if entry.inline else {}
+        return run_of_entry(entry)
+
+    @property
+    def output_id(self) -> bytes:
+        return xxhash.xxh3_128_digest(self.identity.reduce + self.plan.levels[-1].ids.tobytes())
+
+    @property
+    def shape(self) -> str:
+        """The kind of tree that the job has."""
+        if self.job.reducer is None:
+            return NONE
+        if self.job.combiner is None:
+            return FLAT
+        if isinstance(self.job.combiner, BatchCombiner):
+            return BATCHES
+        return WIDE if recognise(self.job.combiner) is Fold.SUM and not self.narrow else TREE
+
+    @property
+    def done(self) -> bool:
+        """Whether nothing has to run."""
+        if not len(self.plan.chunks.ids):
+            return True
+        return self.output is not None or (self.job.reducer is None and self.plan.all_chunks_known)
+
+    def explain(self, parts: Mapping[str, str] | None) -> Explanation:
+        known = self.output is not None
+        chunks, nodes = ([], []) if known else self.plan.needed()
+        return Explanation(
+            job=self.name,
+            input_bytes=self.chunked.size,
+            chunks=len(self.plan.chunks.ids),
+            fresh_chunks=len(chunks),
+            fresh_bytes=int(self.chunked.rows["length"][np.array(chunks, np.intp)].sum(dtype=np.int64)),
+            fresh_nodes=len(nodes),
+            nodes=sum(len(level.ids) for level in self.plan.levels[1:]),
+            why=why_it_runs(self.plan, self.before, parts, self.identity, known, bool(self.attempt.lost)),
+        )
+
+    @property
+    def steps(self) -> tuple[MapStep, ContractStep]:
+        return MapStep(self), ContractStep(self)
+
+    def finish(self) -> Finished:
+        output = self._output(self.output)
+        counters = self.tallies.in_all(self.plan.chunks.ids, self.before)
+        stored = [level.ids[level.refs["length"] > 0].tobytes() for level in self.plan.levels]
+        return Finished(
+            id=self.output_id,
+            output=output,
+            keys=int(output.header.rows["keys"].sum()) if isinstance(output, Sharded) else 0,
+            counters=counters,
+            body=self._record().to_bytes(),
+            live=b"".join([*stored, self.output_id if self.output is not None else b""]),
+            root=partial(self._root_hash, self.plan),
+        )
+
+    def _record(self) -> TreeRecord:
+        return TreeRecord(
+            levels=self.plan.levels,
+            encoding=ENCODING_VERSION,
+            tree=self.identity.tree,
+            reduce=self.identity.reduce.hex(),
+            shards=self.shards,
+            output=self.output,
+            refused=self._refused,
+            trial=self.trial,
+            narrow=self.identity.combine.hex() if self.narrow else "",
+            map_counters=self.tallies.by_chunk,
+            reduce_counters=self.tallies.by_reducers,
+        )
+
+    def _output(self, reduced: RunRef | None) -> Output:
+        """The parts of the output; a map-only job's are its chunk runs."""
+        if reduced is None:
+            return Mapped([RunRef.of_row(row) for row in self.plan.chunks.refs])
+        return Sharded(RunHeader.load(reduced, self.shards, self.attempt.reader()))
+
+    def output_of(self, body: bytes) -> Output:
+        record = TreeRecord.from_bytes(body)
+        if record.encoding != ENCODING_VERSION:
+            raise OutputUnknown("another release of incoop stored it")
+        if record.output is None:
+            return Mapped([RunRef.of_row(row) for row in record.levels[0].refs])
+        return Sharded(RunHeader.load(record.output, record.shards, self.attempt.reader()))
+
+    def _root_hash(self, plan: TreePlan) -> bytes:
+        """What the root holds, shard by shard; without a combiner there is no root but its chunks."""
+        if self.job.combiner is None or not len(plan.chunks.ids):
+            return block_hash(plan.levels[-1].ids.tobytes())
+        reader = self.attempt.reader()
+        header = RunHeader.load(RunRef.of_row(plan.levels[-1].refs[0]), self.shards, reader)
+        parts = (Part.of_shard(row, shard, self.shards, reader, {}) for shard, row in enumerate(header.rows))
+        return block_hash(b"".join(part.content() for part in parts))
+
+    def verify(self, share: float) -> tuple[int, int]:
+        """Compute a random share of chunks and shards again, from scratch; another result is an error."""
+        if not self.done:
+            raise NotAsBefore(self.name)
+        if not len(self.plan.chunks.ids):
+            return 0, 0
+        packed = self.attempt.runner.packed(self.functions)
+        if packed.handles:
+            raise BadCall("verify takes no functions with broadcast variables or accumulators: nobody else has them.")
+        verifier = Verifier(share, packed, self.attempt.reader())
+        mapping, contracting = self.steps
+        chosen = verifier.some(len(self.plan.chunks.ids))
+        kept = [RunRef.of_row(self.plan.chunks.refs[index]) for index in chosen]
+        shards = self.job.shard_count if self.job.reducer is not None else 0
+        wrong = verifier.chunks(mapping.spec(), mapping.tasks(chosen), kept, shards)
+        if wrong is not None:
+            (where,) = self.chunked.locate([chosen[wrong]])
+            raise NotDeterministic(self.name, f"the chunk at {place_of(where, 0)}")
+        output = self._output(self.output)
+        if not isinstance(output, Sharded):
+            return len(chosen), 0
+        some = verifier.some(self.shards)
+        wrong = verifier.shards(contracting.spec([], update=False), self.plan, output, some)
+        if wrong is not None:
+            raise NotDeterministic(self.name, f"the keys of shard {wrong}")
+        return len(chosen), len(some)
+
+    def recover_input(self, lost: BlockLost) -> None:
+        if isinstance(self._inputs, BlockSource):
+            self._inputs.recover(lost)
+
+    def overcome(self, error: IncoopError) -> str | None:
+        """A combiner that emits other keys is left out."""
+        if not isinstance(error, CombinerChangesKeys):
+            return None
+        self._refused = RefusedCombiner(identify(self.job).combine.hex(), error.given, error.emitted)
+        self.job = replace(self.job, combiner=None)
+        return f"running without the combiner: {error}"
