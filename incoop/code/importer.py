@@ -29,10 +29,10 @@ class ShippedLoader(SourceFileLoader):
 
     def __init__(self, module: ModuleSource) -> None:
         super().__init__(module.name, module.path)
-        self.source, self.digest = module.source, module.digest
+        self.source, self.digest, self.optimize = module.source, module.digest, module.optimize
 
     def get_code(self, fullname: str) -> CodeType | None:
-        return compile(self.source, self.path, "exec", dont_inherit=True)
+        return compile(self.source, self.path, "exec", dont_inherit=True, optimize=self.optimize)
 
     def get_data(self, path: Any) -> bytes:
         return self.source if str(path) == str(self.path) else super().get_data(path)

@@ -33,6 +33,8 @@ class ModuleSource:
     #: `__path__` of a package.
     search: tuple[str, ...] | None
     source: bytes
+    #: How Python compiles here (`-O`): whether assertions are left out.
+    optimize: int
     digest: bytes
 
 
@@ -92,7 +94,7 @@ def _travelling(name: str, module: ModuleType) -> ModuleSource:
     path = getattr(module, "__file__", None) or ""
     search = tuple(module.__path__) if hasattr(module, "__path__") else None
     digest = xxhash.xxh3_128_digest(b"\0".join([path.encode(), repr(search).encode(), source]))
-    return ModuleSource(name, path, search, source, digest)
+    return ModuleSource(name, path, search, source, sys.flags.optimize, digest)
 
 
 def _source_of(module: ModuleType) -> bytes | None:

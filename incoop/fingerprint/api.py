@@ -27,6 +27,9 @@ from incoop.fingerprint.walk import Walk
 # Part of every fingerprint. Raise it with any change to what is hashed or how: old memo entries are then not found.
 FORMAT_VERSION = 2
 
+# Modules of Python's library that keep what they read of files for who asks again.
+CACHING = frozenset({"linecache", "gettext", "zoneinfo"})
+
 
 def fingerprint(
     obj: Any,
@@ -131,7 +134,8 @@ def reaches_caches(*objects: Any) -> bool:
         >>> reaches_caches(cache(len)), reaches_caches(len)
         (True, False)
     """
-    return any(walked(obj).caches for obj in objects)
+    walks = [walked(obj) for obj in objects]
+    return any(walk.caches or not walk.modules.isdisjoint(CACHING) for walk in walks)
 
 
 def ambient_reached(*objects: Any) -> dict[str, ambient.State]:

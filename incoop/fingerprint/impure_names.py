@@ -1,4 +1,4 @@
-"""Which names of the standard library (and two packages) give another result on another run.
+"""Which names of the standard library (and three packages) give another result on another run.
 
 Contract: names are canonical: `os.path.exists`, not `posixpath.exists` or `genericpath.exists`. A number says that the
 call is impure only with at most so many arguments: `time.localtime()` reads the clock, `time.localtime(0)` does not.
@@ -44,12 +44,17 @@ IMPURE: dict[str, tuple[str, int]] = {
     **_table(CLOCK, "time", "strftime", 1),
     **_table(CLOCK, "datetime.datetime", "now utcnow today"),
     **_table(CLOCK, "datetime.date", "today"),
-    **_table(ENVIRONMENT, "os", "environ environb getenv getenvb getcwd getlogin uname"),
+    **_table(CLOCK, "email.utils", "formatdate localtime", 0),
+    **_table(RANDOM, "email.utils", "make_msgid"),
+    **_table(CLOCK, "pandas.Timestamp", "now utcnow today"),
+    **_table(ENVIRONMENT, "os", "environ environb getenv getenvb getcwd getcwdb getlogin uname cpu_count"),
+    **_table(ENVIRONMENT, "", "pathlib.Path.cwd multiprocessing.cpu_count"),
     **_table(ENVIRONMENT, "platform", "node uname"),
     **_table(ENVIRONMENT, "socket", "gethostname getfqdn"),
     **_table(FILE, "", "open io.FileIO codecs.open gzip.open bz2.open lzma.open linecache.getline"),
-    **_table(FILE, "os", "open listdir scandir walk stat lstat access readlink"),
-    **_table(FILE, "os.path", "exists isfile isdir islink getsize getmtime getatime getctime"),
+    **_table(FILE, "os", "open listdir scandir walk stat lstat statvfs access readlink"),
+    **_table(FILE, "shutil", "disk_usage which"),
+    **_table(FILE, "os.path", "exists lexists isfile isdir islink ismount samefile getsize getmtime getatime getctime"),
     **_table(FILE, "", "glob.glob glob.iglob fileinput.input sqlite3.connect shelve.open zipfile.ZipFile tarfile.open"),
     **_table(FILE, "tempfile", "mkstemp mkdtemp mktemp NamedTemporaryFile TemporaryFile TemporaryDirectory gettempdir"),
     **_table(FILE, "numpy", "load loadtxt genfromtxt fromfile memmap"),
@@ -79,7 +84,12 @@ IMPURE_MODULES = {"random": RANDOM, "secrets": RANDOM, "numpy.random": RANDOM}
 PURE_IN_MODULES = frozenset({"seed", "default_rng", "compare_digest", "mtrand", "bit_generator"})
 
 #: Methods that read a file when the code handles `pathlib` paths.
-PATH_METHODS = frozenset({"read_text", "read_bytes", "iterdir", "rglob", "glob", "open", "exists", "stat", "is_file"})
+PATH_METHODS = frozenset(
+    {
+        *("read_text", "read_bytes", "iterdir", "rglob", "glob", "open", "walk"),
+        *("exists", "stat", "lstat", "is_file", "is_dir", "is_symlink", "is_mount", "samefile", "readlink"),
+    }
+)
 
 #: Where an implementation module shows through.
 ALIASES = {
@@ -94,6 +104,8 @@ ALIASES = {
     "_datetime": "datetime",
     "_pydatetime": "datetime",
     "numpy.random.mtrand": "numpy.random",
+    "pandas._libs.tslibs.timestamps": "pandas",
+    "pathlib._local": "pathlib",
     "builtins.open": "open",
     "builtins.input": "input",
     "io.open": "open",

@@ -242,6 +242,30 @@ def test_a_program_as_main_with_classes_and_a_module_beside_it_from_another_fold
         assert "<Colour.RED: 1> Named(name='n', size=1)" in done.stdout
 
 
+CHECKED = """
+import sys
+import incoop, checks
+
+def mapper(_, line):
+    yield checks.checked(line), 1
+
+def total(key, values):
+    yield key, sum(values)
+
+with incoop.connect(sys.argv[1] + "/store", master="local[1]") as session:
+    print(dict(session.run(incoop.Job("checked", mapper, total), sys.argv[1] + "/in.txt")))
+"""
+
+
+def test_a_program_without_assertions_has_workers_without_them(workshop: Workshop, tmp_path: Path) -> None:
+    checks = "def checked(line):\n    assert not line, 'a line'\n    return 'debug' if __debug__ else 'fast'\n"
+    workshop.write(checks=checks)
+    (tmp_path / "in.txt").write_text("line\n" * 10)
+    done = workshop.python(CHECKED, tmp_path, flags=["-O"])
+    assert "{'fast': 10}" in done.stdout, done.stderr
+    assert "AssertionError: a line" in workshop.python(CHECKED, tmp_path).stderr
+
+
 def test_a_module_whose_top_level_opens_a_session_is_told_what_to_do(workshop: Workshop) -> None:
     """On the driver the module is loaded with a session that is replaced afterwards, so that only workers open one."""
     workshop.write(

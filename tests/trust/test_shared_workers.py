@@ -51,6 +51,10 @@ def told(function):
 """
 
 CACHES = {
+    "of Python's library": (
+        "import linecache\n"
+        "def weight(): return int(linecache.getline(str(pathlib.Path(__file__).with_name('weight.txt')), 1))\n"
+    ),
     "function": "@functools.cache\ndef weight(): return read()\n",
     "under another decorator": "@told\n@functools.lru_cache(None)\ndef weight(): return read()\n",
     "in a container": "KEPT = {'weight': functools.cache(read)}\ndef weight(): return KEPT['weight']()\n",

@@ -6,6 +6,7 @@ import importlib
 import subprocess
 import sys
 import textwrap
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -56,12 +57,14 @@ class Workshop:
         """What the job gives, loaded anew unless given."""
         return dict(self.place.run(job or self.load(), **options).collect())
 
-    def python(self, program: str, *arguments: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    def python(
+        self, program: str, *arguments: object, cwd: Path | None = None, flags: Sequence[str] = ()
+    ) -> subprocess.CompletedProcess[str]:
         """Run a program of the user's, in a process and a folder of its own."""
         path = self.folder / "program.py"
         path.write_text(textwrap.dedent(program))
         return subprocess.run(
-            [sys.executable, str(path), *map(str, arguments)],
+            [sys.executable, *flags, str(path), *map(str, arguments)],
             cwd=cwd or self.folder,
             capture_output=True,
             text=True,
