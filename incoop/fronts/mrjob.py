@@ -2,7 +2,7 @@
 
 Contract: options, configuration files, input paths, side files, protocols, output folders and counters are mrjob's own
 doing; only what its inline runner does inside a step is replaced. The output's bytes are those of `-r inline`, its
-part files in order.
+part files in order. A step whose functions keep something in globals is the inline runner's own, with a note.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ from mrjob.inline import InlineMRJobRunner
 from mrjob.runner import MRJobRunner
 
 from inchdfs.errors import InputNotFound
+from incoop.code import KeepsState
+from incoop.code.errors import named
 from incoop.errors import BadCall
 from incoop.fingerprint.files import folder_digest
 from incoop.fronts.mrjob_code import JobCode
@@ -27,7 +29,7 @@ from incoop.fronts.mrjob_identity import Source, leads_to, named_files, side_fil
 from incoop.fronts.mrjob_lines import cut_groups
 from incoop.fronts.mrjob_load import LoadedJob
 from incoop.fronts.mrjob_place import COUNTER_SEPARATOR
-from incoop.fronts.mrjob_steps import LINES, RESULT, TASK, Output, Step, StepInput, raw_tasks, write_tasks
+from incoop.fronts.mrjob_steps import LINES, RESULT, TASK, Output, Step, StepInput, raw_tasks, roles_of, write_tasks
 from incoop.fronts.mrjob_tasks import task_file
 from incoop.paths import local_path
 from incoop.report import RunReport
@@ -79,6 +81,8 @@ class IncoopRunner(InlineMRJobRunner):  # type: ignore[misc]
 
     def _input_paths_for_step(self, step_num: int) -> list[str]:
         # A folder's files by name: the order in which a file system lists them says nothing.
+        if step_num:
+            return [str(path) for path in _parts_in(Path(self._output_dir_for_step(step_num - 1)))]
         return [_from_file_uri(path) for glob in self._get_input_paths() for path in sorted(self.fs.ls(glob))]
 
     def _run_streaming_step(self, step: Any, step_num: int) -> None:
@@ -87,7 +91,14 @@ class IncoopRunner(InlineMRJobRunner):  # type: ignore[misc]
         if step_num == 0:
             self._engine_steps = self._all_steps()
         engine_step = self._engine_steps[step_num]
-        output = engine_step.run(self._input(engine_step))
+        kept: KeepsState | None = None
+        try:
+            output = engine_step.run(self._input(engine_step))
+        except KeepsState as error:
+            kept = error
+        if kept is not None:  # here, since what fails in there is the user's error alone
+            self._run_as_mrjob(engine_step, kept)
+            return
         self._previous = output
         self.reports += output.reports
         self._count(step_num, output)
@@ -95,6 +106,17 @@ class IncoopRunner(InlineMRJobRunner):  # type: ignore[misc]
         last = step_num == self._num_steps() - 1
         if last or self._step_output_dir:
             self._write_parts(Path(local_path(self._output_dir_for_step(step_num), percent=False)), output)
+
+    def _run_as_mrjob(self, step: Step, kept: KeepsState) -> None:
+        """Run a step as the inline runner does: in one process, where globals live from one task to the next."""
+        if not all(map(step.is_plain, roles_of(step.description))):
+            raise kept  # the inline runner has no commands
+        changed = named(kept.differs)
+        self._note(f"step {step.number + 1}: mrjob's own runner runs this, and nothing is reused ({changed} meanwhile)")
+        if self._previous is not None:
+            self._write_parts(Path(self._output_dir_for_step(step.number - 1)), self._previous)
+        super()._run_streaming_step(step.description, step.number)
+        self._previous = None  # the next step reads files
 
     def _all_steps(self) -> list[Step]:
         """The steps; worked out backwards, since one whose output shows its tasks asks for those of the one before."""
@@ -109,7 +131,7 @@ class IncoopRunner(InlineMRJobRunner):  # type: ignore[misc]
         cache = Path(self._dist_cache_dir(step_num)).absolute()
         code = self._code(step_num, cache)
         variables = {**os.environ, **dict(code.variables)}
-        roles = [role for role in ("mapper", "combiner", "reducer") if role in step]
+        roles = roles_of(step)
         return Step(
             name=f"{self._loaded.path.stem} {self._loaded.job.__name__} step {step_num + 1}",
             number=step_num,
@@ -151,8 +173,8 @@ class IncoopRunner(InlineMRJobRunner):  # type: ignore[misc]
         """What the step's mappers read, and how it is cut into tasks."""
         if self._previous is not None:
             return self._input_from(self._previous, step)
-        paths = self._input_paths_for_step(0)
-        if self._uses_input_manifest():
+        paths = self._input_paths_for_step(step.number)
+        if self._uses_input_manifest() and step.number == 0:
             named = Path(paths[0]).read_text().splitlines()
             digests = {path: folder_digest(Path(path)).hex() for path in named}
             return StepInput(TASK, raw_tasks(step.scratch / "raw", named, digests))
@@ -222,11 +244,10 @@ class IncoopRunner(InlineMRJobRunner):  # type: ignore[misc]
 
     def cat_output(self) -> Iterator[bytes]:
         """The part files in order, where mrjob takes them as the file system lists them."""
-        for path in sorted(Path(self.get_output_dir()).iterdir()):
-            if _PART.fullmatch(path.name):
-                with path.open("rb") as file:
-                    while piece := file.read(1 << 20):
-                        yield piece
+        for path in _parts_in(Path(self.get_output_dir())):
+            with path.open("rb") as file:
+                while piece := file.read(1 << 20):
+                    yield piece
 
     def _log_cause_of_error(self, ex: Exception) -> None:
         """The error itself says where it was."""
@@ -234,6 +255,11 @@ class IncoopRunner(InlineMRJobRunner):  # type: ignore[misc]
     def _note(self, sentence: str) -> None:
         self.notes.append(sentence)
         log.warning(sentence)
+
+
+def _parts_in(folder: Path) -> list[Path]:
+    """The part files of a step, in order."""
+    return [path for path in sorted(folder.iterdir()) if _PART.fullmatch(path.name)]
 
 
 def _with_local_paths(options: dict[str, Any]) -> dict[str, Any]:

@@ -238,6 +238,11 @@ class Step:
         return Output(result, [*gathered.reports, result.report], by_task=True)
 
 
+def roles_of(description: Mapping[str, Any]) -> list[str]:
+    """What a step has of mapper, combiner and reducer."""
+    return [role for role in ("mapper", "combiner", "reducer") if role in description]
+
+
 def write_tasks(folder: Path, contents: Iterable[bytes]) -> list[str]:
     """Task files, in order."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -254,4 +259,4 @@ def raw_tasks(folder: Path, paths: Sequence[str], digests: Mapping[str, str]) ->
     return write_tasks(folder, (task_file({"arguments": [path, path], "content": digests[path]}) for path in paths))
 
 
-__all__ = ["LINES", "RESULT", "TASK", "Output", "Step", "StepInput", "raw_tasks", "write_tasks"]
+__all__ = ["LINES", "RESULT", "TASK", "Output", "Step", "StepInput", "raw_tasks", "roles_of", "write_tasks"]

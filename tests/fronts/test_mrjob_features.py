@@ -64,6 +64,30 @@ def test_an_empty_input_gives_what_mrjob_gives(name: str, place: Place, run: Mem
     assert run(JOBS / f"{name}.py", path) == plain(JOBS / f"{name}.py", path)
 
 
+def test_a_step_that_keeps_something_in_globals_is_run_by_mrjob_and_the_others_are_memoized(
+    place: Place, run: Memoized
+) -> None:
+    job, path = JOBS / "kept_globals.py", place.input / "input.txt"
+    lines = some_text(120)
+    for edit in (None, "an umbrella is new here", None):
+        if edit is not None:
+            lines.insert(60, edit)
+        place.write(lines)
+        assert run(job, path) == plain(job, path)
+        assert [note.partition(":")[0] for note in run.runner.notes] == ["step 2"]
+        assert run.runner.counters()[1]["asked"]["words"] == len({word for line in lines for word in line.split()})
+    assert run.report.map.executed == 0
+
+
+def test_an_error_in_a_step_that_mrjob_runs_is_the_users_alone(place: Place, run: Memoized) -> None:
+    job = beside(place, "kept_globals.py")
+    job.write_text(job.read_text().replace("sum(place * count for place, count in counts)", "counts.missing"))
+    place.write(some_text(20))
+    with pytest.raises(AttributeError, match="missing") as error:
+        run(job, place.input / "input.txt")
+    assert error.value.__context__ is None
+
+
 def test_inputs_are_paths_globs_folders_compressed_files_and_standard_input(place: Place, run: Memoized) -> None:
     job = JOBS / "raw_protocols.py"
     place.write({"a1.txt": some_text(30), "a2.txt": some_text(30, 2)})
