@@ -79,6 +79,15 @@ def test_a_step_that_keeps_something_in_globals_is_run_by_mrjob_and_the_others_a
     assert run.report.map.executed == 0
 
 
+def test_an_error_in_a_step_that_mrjob_runs_is_the_users_alone(place: Place, run: Memoized) -> None:
+    job = beside(place, "kept_globals.py")
+    job.write_text(job.read_text().replace("sum(place * count for place, count in counts)", "counts.missing"))
+    place.write(some_text(20))
+    with pytest.raises(AttributeError, match="missing") as error:
+        run(job, place.input / "input.txt")
+    assert error.value.__context__ is None
+
+
 def test_inputs_are_paths_globs_folders_compressed_files_and_standard_input(place: Place, run: Memoized) -> None:
     job = JOBS / "raw_protocols.py"
     place.write({"a1.txt": some_text(30), "a2.txt": some_text(30, 2)})

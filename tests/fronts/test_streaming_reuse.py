@@ -141,6 +141,26 @@ def test_a_program_in_the_current_folder_goes_along(streams: Streams, monkeypatc
     assert streams.run("-mapper", "./upper.sh")[0] == b"-a\n-b\n"
 
 
+@pytest.mark.parametrize("mapper", ["sh tools/run.sh", "tools/run.sh", "./tools/run.sh"])
+@pytest.mark.parametrize("beside", [True, False])
+def test_a_file_in_a_shipped_folder_is_there_already(
+    mapper: str, beside: bool, streams: Streams, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also when the folder is in the current one, where files that a command names go along by themselves."""
+    streams.write(["b", "a"])
+    tools = streams.folder / "tools"
+    tools.mkdir()
+    streams.program("tools/run.sh", '#!/bin/sh\nexec sed -f "$(dirname "$0")/rules.sed"\n')
+    streams.program("tools/rules.sed", "s/a/x/")
+    call = ["-files", "tools" if beside else str(tools), "-mapper", mapper]
+    if beside:
+        monkeypatch.chdir(streams.folder)
+    assert streams.run(*call)[0] == b"b\nx\n"
+    assert streams.options.notes == []
+    streams.program("tools/rules.sed", "s/a/y/")
+    assert streams.run(*call)[0] == b"b\ny\n"
+
+
 def test_archives_are_unpacked_under_their_link(streams: Streams) -> None:
     streams.write(["a"])
     archive = streams.folder / "tools.zip"

@@ -91,9 +91,12 @@ class IncoopRunner(InlineMRJobRunner):  # type: ignore[misc]
         if step_num == 0:
             self._engine_steps = self._all_steps()
         engine_step = self._engine_steps[step_num]
+        kept: KeepsState | None = None
         try:
             output = engine_step.run(self._input(engine_step))
-        except KeepsState as kept:
+        except KeepsState as error:
+            kept = error
+        if kept is not None:  # here, since what fails in there is the user's error alone
             self._run_as_mrjob(engine_step, kept)
             return
         self._previous = output

@@ -10,7 +10,7 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from uuid import uuid4
@@ -210,11 +210,10 @@ class ProgramBuilder:
             words[0] = link
         for at, word in enumerate(words):
             path = Path(os.path.normpath(word))
-            if word in links or path.is_absolute() or ".." in path.parts or not path.is_file():
-                if at == 0 and str(path) in links:
-                    words[0] = str(path)
+            within = _is_within(path, links)
+            if not within and (path.is_absolute() or ".." in path.parts or not path.is_file()):
                 continue
-            if path.as_posix() not in links:
+            if not within:
                 self.shipments.append(Shipment(path, path.as_posix()))
                 links.add(path.as_posix())
                 self.notes.append(f"{path} goes with the job: the {role} names it, though no -files does.")
@@ -233,7 +232,7 @@ class ProgramBuilder:
         links = tuple(each.link for each in given)
         content = [(each.link, each.digest()) for each in given]
         first = words[0]
-        if first not in links:
+        if not _is_within(Path(first), links):
             found = shutil.which(first, path=variables.get("PATH"))
             if found is None:
                 why = "it is not executable (chmod +x)" if Path(first).is_file() else f"there is no program {first!r}"
@@ -279,8 +278,14 @@ class ProgramBuilder:
         """Let the programs among what is shipped be run."""
         for program in programs:
             path = self.staging / program.offered.argv[0]
-            if program.offered.argv[0] in program.offered.links and path.is_file() and not path.is_symlink():
+            shipped = _is_within(Path(program.offered.argv[0]), program.offered.links)
+            if shipped and path.is_file() and not path.is_symlink():
                 path.chmod(path.stat().st_mode | 0o111)
+
+
+def _is_within(path: Path, links: Collection[str]) -> bool:
+    """Whether a path is a shipped file's, or leads into a shipped folder or archive."""
+    return any(each.as_posix() in links for each in (path, *path.parents))
 
 
 def _stem(shipment: Shipment) -> bytes:
