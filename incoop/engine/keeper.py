@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from incoop.contraction.columns.encoding import ENCODING_VERSION
 from incoop.contraction.parts.headers import RunHeader, RunRef, write_header
 from incoop.contraction.parts.packs import PackBuilder
 from incoop.contraction.parts.rows import SHARD_ROW
@@ -34,17 +33,7 @@ class Keeper:
     def mapped(self, answer: Sequence[object]) -> None:
         """Write the entries of a finished Spark task, while others are still running."""
         self.memo.store(
-            {
-                each.id: self._entry(
-                    each.ref,
-                    size=each.size,
-                    cost=each.seconds,
-                    host=each.host,
-                    inline=_inline(each.counters),
-                )
-                for each in answer
-                if isinstance(each, MapDone)
-            }
+            {each.id: _entry(each.ref, inline=_inline(each.counters)) for each in answer if isinstance(each, MapDone)}
         )
 
     def contracted(
@@ -70,7 +59,7 @@ class Keeper:
             ref = RunRef(name, digest, offset, length)
             refs_of.append(ref)
             counted = _inline(counters) if id_ == output_id else b""
-            entries[id_] = self._entry(ref, refs=b"".join(sorted(header.packs())), size=length, inline=counted)
+            entries[id_] = _entry(ref, refs=b"".join(sorted(header.packs())), inline=counted)
         self.memo.store(entries)
         for (level, index), ref in zip(places, refs_of, strict=False):
             plan.learn(level, index, ref)
@@ -78,7 +67,7 @@ class Keeper:
 
     def note(self, id_: bytes, content: bytes) -> None:
         """Write something small."""
-        self.memo.store({id_: MemoEntry(inline=content, generation=self.generation, encoding=ENCODING_VERSION)})
+        self.memo.store({id_: MemoEntry(inline=content)})
 
     def rekeyed(self, ids: Mapping[bytes, bytes]) -> None:
         """Write entries that are known by one id under another one, too."""
@@ -90,16 +79,9 @@ class Keeper:
         live = b"".join([*(level.ids[level.refs["length"] > 0].tobytes() for level in record.levels), *others])
         return self.memo.commit_generation(job, self.generation, record.to_bytes(), live)
 
-    def _entry(self, ref: RunRef, **fields: Any) -> MemoEntry:
-        return MemoEntry(
-            pack=ref.pack,
-            offset=ref.offset,
-            length=ref.length,
-            digest=ref.digest,
-            generation=self.generation,
-            encoding=ENCODING_VERSION,
-            **fields,
-        )
+
+def _entry(ref: RunRef, **fields: Any) -> MemoEntry:
+    return MemoEntry(pack=ref.pack, offset=ref.offset, length=ref.length, digest=ref.digest, **fields)
 
 
 def _inline(counters: dict[str, int]) -> bytes:
