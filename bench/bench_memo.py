@@ -39,8 +39,7 @@ def entries(count: int) -> dict[bytes, MemoEntry]:
     packs = [chance.randbytes(16) for _ in range(100)]
     return {
         chance.randbytes(16): MemoEntry(
-            pack=chance.choice(packs), offset=64 * number, length=4096, digest=chance.randbytes(16),
-            blocks=chance.randbytes(64), size=4096, cost=0.01, host="executor_node7_3", generation=1, encoding=1)
+            pack=chance.choice(packs), offset=64 * number, length=4096, digest=chance.randbytes(16))
         for number in range(count)
     }  # fmt: skip
 
@@ -240,7 +239,7 @@ def test_packs(benchmark: Any, tmp_path: Path, kind: str) -> None:
     blobs = WorkerConfig(str(tmp_path), b"bench", kind).open()
     run = sample_run(60_000)
     pack = benchmark(blobs.write, run)
-    assert blobs.read_whole(pack) == b"".join(run)
+    assert blobs.read(pack, 0, blobs.size(pack)) == b"".join(run)
 
 
 if __name__ == "__main__":

@@ -14,11 +14,9 @@ ENTRIES = 10_000
 def test_memo_lookup(benchmark: Any, tmp_path: Path) -> None:
     rng = random.Random(7)
     entries = {
-        rng.randbytes(16): MemoEntry(
-            pack=rng.randbytes(16), offset=0, length=9, digest=rng.randbytes(16), blocks=b"", size=9, cost=0.1,
-            host="here", generation=1, encoding=1)
+        rng.randbytes(16): MemoEntry(pack=rng.randbytes(16), offset=0, length=9, digest=rng.randbytes(16))
         for _ in range(ENTRIES)
-    }  # fmt: skip
+    }
     asked = [*entries, *(rng.randbytes(16) for _ in range(ENTRIES))]
     with MemoStore.open(tmp_path / "store") as memo:
         memo.store(entries)

@@ -23,9 +23,10 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from incoop.base.atomic import sync, write_atomically, written_aside
 from incoop.inchdfs.errors import BadDatasetName, DatasetNotFound, StoreBusy, StoreDamaged, StoreTooNew
 from incoop.inchdfs.store.manifest import FORMAT_VERSION, Manifest
-from incoop.inchdfs.store.packs import PackIndex, sync_folder, using_store, write_atomically, written_aside
+from incoop.inchdfs.store.packs import PackIndex, using_store
 
 _NAME_PART = re.compile(r"(?!\.{1,2}$)[A-Za-z0-9._-]{1,200}(?<!\.manifest)")
 _MANIFEST = re.compile(r"(\d{6,})\.manifest")
@@ -171,7 +172,7 @@ class DatasetStore:
                     self._manifest_path(version).hardlink_to(temporary)
                 except FileExistsError:
                     continue
-                sync_folder(folder)
+                sync(folder)
                 return version
 
     def _manifest_path(self, version: VersionName) -> Path:

@@ -21,6 +21,7 @@ from pathlib import Path
 import numpy as np
 import xxhash
 
+from incoop.base.atomic import write_atomically
 from incoop.base.errors import BadCall
 from incoop.base.file_stamps import Stamp, Watch
 from incoop.inchdfs.cutting.chunk_table import EDGE, Rows, offsets_of, rows_of
@@ -33,7 +34,7 @@ from incoop.inchdfs.files.sources import InputFile, Listing, expand, local_paths
 from incoop.inchdfs.store.datasets import DatasetStore
 from incoop.inchdfs.store.manifest import FileEntry, Manifest, tag_of
 from incoop.inchdfs.store.pack_writer import PackWriter
-from incoop.inchdfs.store.packs import Location, PackIndex, using_store, write_atomically
+from incoop.inchdfs.store.packs import Location, PackIndex, using_store
 from incoop.inchdfs.store.put import Sink, take_file
 
 log = logging.getLogger("incoop.inchdfs")

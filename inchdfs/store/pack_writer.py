@@ -18,7 +18,8 @@ import numpy.typing as npt
 import xxhash
 import zstandard
 
-from incoop.inchdfs.store.packs import PACK_ROW, sync_folder, using_store, write_fully, written_aside
+from incoop.base.atomic import sync, written_aside
+from incoop.inchdfs.store.packs import PACK_ROW, using_store, write_fully
 
 #: Chunks are copied into buffers of at least this size, each of which is written with one call.
 _BATCH_BYTES = 4 << 20
@@ -173,7 +174,7 @@ def publish_pack(packs: Path, written: Path, rows: npt.NDArray[Any]) -> str:
     with written_aside(packs / f"{name}.index", [index, xxhash.xxh3_128_digest(index)]) as index_file:
         written.rename(packs / f"{name}.pack")
         index_file.rename(packs / f"{name}.index")
-    sync_folder(packs)
+    sync(packs)
     return name
 
 

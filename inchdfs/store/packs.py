@@ -9,7 +9,7 @@ from __future__ import annotations
 import errno
 import logging
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -165,35 +165,6 @@ def write_fully(fd: int, data: bytes | memoryview) -> None:
     view = memoryview(data)
     while view:
         view = view[os.write(fd, view) :]
-
-
-def write_atomically(path: Path, parts: Iterable[bytes]) -> None:
-    """Write a file under a temporary name, bring it to disk, then give it its name."""
-    with written_aside(path, parts) as temporary:
-        temporary.rename(path)
-
-
-@contextmanager
-def written_aside(path: Path, parts: Iterable[bytes]) -> Iterator[Path]:
-    """Write what `path` shall hold to a file next to it, whole and on disk; the file is gone afterwards."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}-{os.urandom(4).hex()}")
-    try:
-        with temporary.open("wb") as file:
-            file.writelines(parts)
-            file.flush()
-            os.fsync(file.fileno())
-        yield temporary
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
-def sync_folder(folder: Path) -> None:
-    """Bring new names in a folder to disk."""
-    fd = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)
 
 
 @contextmanager

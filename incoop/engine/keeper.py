@@ -7,10 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
-from incoop.contraction.columns.encoding import ENCODING_VERSION
-from incoop.contraction.parts.headers import RunRef
 from incoop.engine.events import DidStore, Events
 from incoop.engine.record import Record
 from incoop.memo import MemoEntry, MemoStore
@@ -35,21 +32,9 @@ class Keeper:
             self.memo.store(entries)
             self.events.tell(DidStore(tuple(entries)))
 
-    def entry(self, ref: RunRef, **fields: Any) -> MemoEntry:
-        """An entry of this run for a stored run."""
-        return MemoEntry(
-            pack=ref.pack,
-            offset=ref.offset,
-            length=ref.length,
-            digest=ref.digest,
-            generation=self.generation,
-            encoding=ENCODING_VERSION,
-            **fields,
-        )
-
     def note(self, id_: bytes, content: bytes) -> None:
         """Write something small."""
-        self.store({id_: MemoEntry(inline=content, generation=self.generation, encoding=ENCODING_VERSION)})
+        self.store({id_: MemoEntry(inline=content)})
 
     def rekey(self, ids: Mapping[bytes, bytes]) -> None:
         """Write entries that are known by one id under another one, too."""

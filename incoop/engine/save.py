@@ -8,13 +8,13 @@ touched since is written again.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterable
 from dataclasses import astuple
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from incoop.base.atomic import write_atomically
 from incoop.base.errors import IncoopError
 from incoop.base.file_stamps import Stamp
 from incoop.engine.output import Output, OutputBlock, Pair, read_blocks
@@ -54,14 +54,9 @@ def _shown(value: Any) -> str:
 
 
 def write_lines(pairs: Iterable[Pair], path: Path) -> None:
-    """Write a part file under a temporary name, then give it its own."""
-    temporary = path.with_name(f"_{path.name}.{os.getpid()}-{os.urandom(4).hex()}")
-    try:
-        with temporary.open("w", encoding="utf-8", errors="surrogatepass", newline="\n") as file:
-            file.writelines(f"{line_of(key, value)}\n" for key, value in pairs)
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    """Write a part file, whole or not at all."""
+    lines = (f"{line_of(key, value)}\n".encode("utf-8", "surrogatepass") for key, value in pairs)
+    write_atomically(path, lines, durable=False, mark="_")
 
 
 def _write_part(worker: WorkerConfig, item: tuple[list[OutputBlock], str]) -> None:
@@ -112,9 +107,7 @@ def _notes(folder: Path) -> dict[str, list[Any]]:
 
 
 def _write_notes(folder: Path, notes: dict[str, list[Any]]) -> None:
-    temporary = folder / f"{_NOTES}.{os.getpid()}"
-    temporary.write_text(json.dumps(notes))
-    temporary.replace(folder / _NOTES)
+    write_atomically(folder / _NOTES, [json.dumps(notes).encode()], durable=False, mark="")
 
 
 def _stamp(path: Path) -> list[int]:

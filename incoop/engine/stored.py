@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from incoop.code import unwatched
 from incoop.contraction.parts.headers import RunRef
 from incoop.contraction.parts.packs import BlockLost
@@ -26,3 +28,8 @@ def run_of_entry(entry: MemoEntry) -> RunRef:
     """Where the run is whose header an entry names."""
     assert entry.pack is not None
     return RunRef(entry.pack, entry.digest, entry.offset, entry.length)
+
+
+def entry_of_run(ref: RunRef, **fields: Any) -> MemoEntry:
+    """An entry that names a stored run."""
+    return MemoEntry(pack=ref.pack, offset=ref.offset, length=ref.length, digest=ref.digest, **fields)

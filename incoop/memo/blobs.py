@@ -1,8 +1,8 @@
 """The blob store: results too large for Redis, in packs named by their keyed checksum.
 
 Contract: a pack's name is the keyed hash of its bytes, so nobody without the secret can make a pack that a name
-accepts; `check` and `read_whole` verify it. A range of a pack is verified by the hash that a trusted entry holds:
-`read_region` and `payload` do that and give None (a miss, with an event) for whatever is missing, short or changed.
+accepts; `check` verifies it. A range of a pack is verified by the hash that a trusted entry holds:
+`read_region` does that and gives None (a miss, with an event) for whatever is missing, short or changed.
 `read` and `read_many` give unverified bytes: pass them through `verify_block` before decoding.
 """
 
@@ -13,13 +13,12 @@ import socket
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, BinaryIO, TypeVar
+from typing import BinaryIO, TypeVar
 
-from incoop.base.checksums import Signer, block_hash, verify_block
+from incoop.base.checksums import Signer, verify_block
 from incoop.base.errors import BadCall
 from incoop.base.ids import ID_BYTES
 from incoop.memo.cache import CachedFiles
-from incoop.memo.entry import INLINE_BYTES, MemoEntry
 from incoop.memo.errors import PackUnreadable, PackWriteFailed
 from incoop.memo.events import DidRejectPack, EventLog
 from incoop.memo.files import PackFiles, Range
@@ -119,20 +118,6 @@ class BlobStore:
         self._events.emit(DidRejectPack(pack.hex(), reason))
         return None
 
-    def payload(self, entry: MemoEntry) -> bytes | None:
-        """The entry's own result, verified; None when it has to be recomputed."""
-        if entry.pack is None:
-            return entry.inline
-        return self.read_region(entry.pack, entry.offset, entry.length, entry.digest)
-
-    def keep(self, payload: bytes, **fields: Any) -> MemoEntry:
-        """An entry for a single result: inline when small, else in a pack of its own."""
-        fields.setdefault("size", len(payload))
-        if len(payload) <= INLINE_BYTES:
-            return MemoEntry(inline=payload, **fields)
-        pack = self.write([payload])
-        return MemoEntry(pack=pack, length=len(payload), digest=block_hash(payload), **fields)
-
     def size(self, pack: bytes) -> int:
         """Uncompressed bytes of the pack. Raises PackUnreadable."""
         return self._either(
@@ -146,13 +131,6 @@ class BlobStore:
             state.update(data)
         if state.digest() != pack:
             raise PackUnreadable(pack.hex(), "does not match its keyed checksum")
-
-    def read_whole(self, pack: bytes) -> bytes:
-        """The whole pack, verified by its name. Raises PackUnreadable."""
-        data = b"".join(self._pieces(pack))
-        if self._signer.pack_id([data]) != pack:
-            raise PackUnreadable(pack.hex(), "does not match its keyed checksum")
-        return data
 
     def delete(self, pack: bytes, unless_since: float | None = None) -> bool:
         """Remove a pack, unless it was written again since that time; says whether it is gone."""

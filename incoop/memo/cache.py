@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
+from incoop.base.atomic import written_aside
 from incoop.memo.files import TEMP, WRITE_BUFFER, PackFiles, Range, StoredFile
 
 #: After an eviction this part of the limit is in use: evicting lists the folder, so it should not happen every time.
@@ -51,12 +52,10 @@ def cache_name(folder: Path) -> str:
     with contextlib.suppress(FileNotFoundError):
         return path.read_text()
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    draft = folder / f"name-{os.getpid()}-{secrets.token_hex(8)}"
-    draft.write_text(secrets.token_hex(8))
+    name = secrets.token_hex(8).encode()
     # A link, not a rename: of several workers that try, the first one names it.
-    with contextlib.suppress(FileExistsError):
-        os.link(draft, path)
-    draft.unlink()
+    with written_aside(path, [name], durable=False) as draft, contextlib.suppress(FileExistsError):
+        path.hardlink_to(draft)
     return path.read_text()
 
 

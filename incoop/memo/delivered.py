@@ -7,14 +7,13 @@ A note that is damaged or not signed is `UNCLEAR`, which equals no state.
 
 from __future__ import annotations
 
-import os
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 
+from incoop.base.atomic import sync, write_atomically
 from incoop.base.checksums import DIGEST_BYTES, Signer
 from incoop.memo.errors import MemoError
-from incoop.memo.identity import write_whole
 
 #: No state is empty.
 UNCLEAR = b""
@@ -59,13 +58,9 @@ class Delivered:
         path = self._path(job)
         try:
             path.parent.mkdir(mode=0o700, exist_ok=True)
-            write_whole(path, self._signer.sign_generation(self._body(job, state)) + state)
+            write_atomically(path, [self._signer.sign_generation(self._body(job, state)), state], private=True)
             with suppress(PermissionError):  # a folder that may not be opened
-                folder = os.open(path.parent, os.O_RDONLY)
-                try:
-                    os.fsync(folder)
-                finally:
-                    os.close(folder)
+                sync(path.parent)
         except OSError as error:
             raise NoteNotWritten(str(path), f"{error}") from error
 

@@ -3,7 +3,7 @@
 Contract: `decode_entries` gives an entry only when its keyed checksum over (task id + body) is right, so an entry that
 was changed, cut, unsigned, or copied from another task id is a miss. No pickle: a fixed header and packed hashes.
 
-Layout, little endian: MAC 16 | header | host | blocks | refs | inline. The sizes of the parts are in the header.
+Layout, little endian: MAC 16 | header | refs | inline. The number of refs is in the header.
 """
 
 from __future__ import annotations
@@ -19,20 +19,19 @@ from incoop.base.checksums import DIGEST_BYTES, Signer
 from incoop.base.ids import ID_BYTES, split_ids
 
 #: Version of this layout. An entry of another version is a miss, never a guess.
-ENTRY_FORMAT = 1
+ENTRY_FORMAT = 2
 
 #: A payload up to this many bytes is kept inside the entry: reading it costs no second round trip, and 100,000 of
 #: them at the limit are still only 100 MB of Redis memory.
 INLINE_BYTES = 1024
 
-# MAC, format, flags, host bytes, (pad), encoding, refs, blocks, offset, length, size, cost, generation, epoch,
-# pack, digest.
-_HEADER = struct.Struct("<16sBBBxHHIQQQdQQ16s16s")
-_BODY = struct.Struct("<BBBxHHIQQQdQQ16s16s")
+# MAC, format, flags, (pad), refs, offset, length, epoch, pack, digest.
+_HEADER = struct.Struct("<16sBBxxIQQQ16s16s")
+_BODY = struct.Struct("<BBxxIQQQ16s16s")
 # For reading, without the epoch.
-_READ = struct.Struct("<16sBBBxHHIQQQdQ8x16s16s")
+_READ = struct.Struct("<16sBBxxIQQ8x16s16s")
 _EPOCH = struct.Struct("<Q")
-_EPOCH_AT = struct.calcsize("<16sBBBxHHIQQQdQ")
+_EPOCH_AT = struct.calcsize("<16sBBxxIQQ")
 _NO_ID = bytes(ID_BYTES)
 _HAS_PACK = 1
 _HAS_DIGEST = 2
@@ -51,24 +50,8 @@ class MemoEntry:
     digest: bytes = b""
     #: The result itself, when it is small (`INLINE_BYTES`).
     inline: bytes = b""
-    #: Packed hashes (16 bytes each) of the blocks of the result, in shard order.
-    blocks: bytes = b""
     #: Packed ids (16 bytes each) of other packs whose blocks this result refers to; the collector keeps those too.
     refs: bytes = b""
-    #: Bytes of the whole result, referred blocks included: what a host without it would have to fetch.
-    size: int = 0
-    #: Seconds it took to compute: what a miss would cost.
-    cost: float = 0.0
-    #: Host or executor that holds the result. A hint.
-    host: str = ""
-    #: Number of the job's generation that computed it.
-    generation: int = 0
-    #: Version of the result's encoding, chosen by the writer of the blocks.
-    encoding: int = 0
-
-    def block_hashes(self) -> tuple[bytes, ...]:
-        """The block hashes, one by one."""
-        return split_ids(self.blocks)
 
     def packs(self) -> tuple[bytes, ...]:
         """Every pack that this entry needs."""
@@ -81,21 +64,18 @@ def encode_entries(items: Iterable[tuple[bytes, MemoEntry]], signer: Signer, epo
     out = []
     pack_header, copy = _BODY.pack, signer.entry_state().copy
     for task_id, entry in items:
-        host, blocks, refs = entry.host.encode(), entry.blocks, entry.refs
-        pack, digest = entry.pack, entry.digest
-        if (len(task_id) - ID_BYTES) or len(blocks) % ID_BYTES or len(refs) % ID_BYTES or len(host) > 255:
-            raise ValueError(f"task id, blocks and refs are made of {ID_BYTES}-byte ids, host of 255 bytes: {entry}")
+        pack, digest, refs = entry.pack, entry.digest, entry.refs
+        if len(task_id) != ID_BYTES or len(refs) % ID_BYTES:
+            raise ValueError(f"task id and refs are made of {ID_BYTES}-byte ids: {entry}")
         if (pack is not None and len(pack) != ID_BYTES) or len(digest) not in (0, DIGEST_BYTES):
             raise ValueError(f"pack and digest are {ID_BYTES} bytes: {entry}")
         flags = (_HAS_PACK if pack is not None else 0) | (_HAS_DIGEST if digest else 0)
         # fmt: off
         body = pack_header(
-            ENTRY_FORMAT, flags, len(host), entry.encoding, len(refs) // ID_BYTES, len(blocks) // ID_BYTES,
-            entry.offset, entry.length, entry.size, entry.cost, entry.generation, epoch,
+            ENTRY_FORMAT, flags, len(refs) // ID_BYTES, entry.offset, entry.length, epoch,
             pack or _NO_ID, digest or _NO_ID,
         )
         # fmt: on
-        body += host + blocks
         if refs or entry.inline:
             body += refs + entry.inline
         state = copy()
@@ -113,22 +93,13 @@ class _Draft:
 
     __slots__ = tuple(field.name for field in fields(MemoEntry))
 
-    # fmt: off
-    def __init__(self, pack: Any, offset: Any, length: Any, digest: Any, inline: Any, blocks: Any, refs: Any,
-                 size: Any, cost: Any, host: Any, generation: Any, encoding: Any) -> None:
+    def __init__(self, pack: Any, offset: Any, length: Any, digest: Any, inline: Any, refs: Any) -> None:
         self.pack = pack
         self.offset = offset
         self.length = length
         self.digest = digest
         self.inline = inline
-        self.blocks = blocks
         self.refs = refs
-        self.size = size
-        self.cost = cost
-        self.host = host
-        self.generation = generation
-        self.encoding = encoding
-    # fmt: on
 
 
 @contextmanager
@@ -154,7 +125,6 @@ def decode_entries(
     out: list[MemoEntry | None] = []
     add, unpack, header_bytes, draft = out.append, _READ.unpack_from, _READ.size, _Draft
     copy = signer.entry_state().copy
-    names: dict[bytes, str] = {}
     for task_id, raw in zip(task_ids, raws, strict=True):
         if raw is None:
             add(None)
@@ -166,10 +136,7 @@ def decode_entries(
         state = copy()
         state.update(task_id)
         state.update(raw[16:])
-        # fmt: off
-        (mac, layout, flags, host_bytes, encoding, refs, blocks, offset, length, size, cost, generation,
-         pack, digest) = unpack(raw)
-        # fmt: on
+        mac, layout, flags, refs, offset, length, pack, digest = unpack(raw)
         # A plain comparison: the caller cannot be timed by whoever wrote the entry, and misses are not answered.
         if state.digest() != mac:
             rejected.append((task_id, "keyed checksum does not match"))
@@ -179,19 +146,14 @@ def decode_entries(
             rejected.append((task_id, f"entry format {layout}"))
             add(None)
             continue
-        at = header_bytes + host_bytes
-        name = names.get(raw[header_bytes:at])
-        if name is None:
-            name = names[raw[header_bytes:at]] = raw[header_bytes:at].decode()
-        ends = at + blocks * 16
-        if ends == len(raw):
-            own_blocks, own_refs, inline = raw[at:], b"", b""
+        if len(raw) == header_bytes:
+            own_refs = inline = b""
         else:
-            own_blocks, own_refs, inline = raw[at:ends], raw[ends : ends + refs * 16], raw[ends + refs * 16 :]
+            ends = header_bytes + refs * 16
+            own_refs, inline = raw[header_bytes:ends], raw[ends:]
         # fmt: off
         entry: Any = draft(
-            pack if flags & 1 else None, offset, length, digest if flags & 2 else b"", inline, own_blocks, own_refs,
-            size, cost, name, generation, encoding,
+            pack if flags & 1 else None, offset, length, digest if flags & 2 else b"", inline, own_refs,
         )
         # fmt: on
         entry.__class__ = MemoEntry

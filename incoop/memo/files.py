@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
+from incoop.base.atomic import sync
+
 #: Folder for temporary names, beside the packs so that a rename never crosses filesystems.
 TEMP = "tmp"
 
@@ -81,14 +83,14 @@ class FolderFiles:
     def publish(self, temporary: str, name: str) -> None:
         source, target = self._folder / TEMP / temporary, self._path(name)
         if self._fsync:
-            _sync(source)
+            sync(source)
         try:
             source.replace(target)
         except FileNotFoundError:
             target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             source.replace(target)
         if self._fsync:
-            _sync(target.parent)
+            sync(target.parent)
 
     def discard(self, temporary: str) -> None:
         (self._folder / TEMP / temporary).unlink(missing_ok=True)
@@ -154,14 +156,6 @@ def _listed(folder: Path) -> Iterator[StoredFile]:
             with contextlib.suppress(FileNotFoundError):
                 stat = item.stat(follow_symlinks=False)
                 yield StoredFile(item.name, stat.st_size, stat.st_mtime)
-
-
-def _sync(path: Path) -> None:
-    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)
 
 
 def now_at(files: PackFiles) -> float:

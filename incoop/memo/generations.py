@@ -45,10 +45,6 @@ class GenerationHead:
     def live_count(self) -> int:
         return self.lengths[1] // ID_BYTES
 
-    @property
-    def record_bytes(self) -> int:
-        return self.lengths[0]
-
     def part(self, which: int, blobs: BlobStore) -> bytes | None:
         """Record (0), live ids (1) or packs (2), verified; None when damaged."""
         offset, length = sum(self.lengths[:which]), self.lengths[which]

@@ -8,11 +8,11 @@ packs are elsewhere, is refused before anything is touched.
 from __future__ import annotations
 
 import json
-import os
 import secrets
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+from incoop.base.atomic import write_atomically
 from incoop.memo.errors import StoreElsewhere, StoreTooNew
 from incoop.memo.events import DidTightenSecret, EventLog
 
@@ -58,7 +58,7 @@ def settle(home: Path, memo: str, blobs: str | None) -> Identity:
     found = recorded(home)
     if found is None:
         found = Identity(STORE_FORMAT, secrets.token_hex(8), memo, blobs)
-        write_whole(home / "store.json", json.dumps(asdict(found)).encode())
+        write_atomically(home / "store.json", [json.dumps(asdict(found)).encode()], private=True)
         return found
     if found.memo != memo:
         raise StoreElsewhere(str(home), found.memo, memo)
@@ -70,7 +70,7 @@ def settle(home: Path, memo: str, blobs: str | None) -> Identity:
 def mark_met(home: Path, identity: Identity) -> None:
     """Remember that Redis holds this store, so that an empty Redis is noticed later."""
     if not identity.met:
-        write_whole(home / "store.json", json.dumps(asdict(replace(identity, met=True))).encode())
+        write_atomically(home / "store.json", [json.dumps(asdict(replace(identity, met=True))).encode()], private=True)
 
 
 def own_secret(home: Path, events: EventLog) -> bytes:
@@ -79,24 +79,9 @@ def own_secret(home: Path, events: EventLog) -> bytes:
     try:
         mode = path.stat().st_mode
     except FileNotFoundError:
-        write_whole(path, secrets.token_hex(32).encode())
+        write_atomically(path, [secrets.token_hex(32).encode()], private=True)
     else:
         if mode & 0o077:
             path.chmod(0o600)
             events.emit(DidTightenSecret(str(path)))
     return path.read_bytes().strip()
-
-
-def write_whole(path: Path, data: bytes) -> None:
-    """Write a file that is there as a whole or not at all, also after a crash."""
-    scratch = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
-    fd = os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    try:
-        with os.fdopen(fd, "wb") as out:
-            out.write(data)
-            out.flush()
-            os.fsync(out.fileno())
-        scratch.replace(path)
-    except BaseException:
-        scratch.unlink(missing_ok=True)
-        raise

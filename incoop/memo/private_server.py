@@ -26,6 +26,7 @@ from typing import Any
 import redis
 from redis.exceptions import BusyLoadingError
 
+from incoop.base.atomic import write_atomically
 from incoop.memo.address import make_pool, unix_url
 from incoop.memo.binary import find_server
 from incoop.memo.errors import ServerFailed, StoreBusyElsewhere
@@ -251,9 +252,7 @@ class PrivateServer:
         return record if isinstance(record, dict) and isinstance(record.get("socket"), str) else {}
 
     def _write(self, record: dict[str, Any]) -> None:
-        scratch = self._record.with_suffix(".tmp")
-        scratch.write_text(json.dumps(record))
-        scratch.replace(self._record)
+        write_atomically(self._record, [json.dumps(record).encode()], durable=False)
 
 
 def _pid_when_loaded(client: redis.Redis) -> int:

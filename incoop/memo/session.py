@@ -92,9 +92,6 @@ class Session:
         with gate(self.home / "gate"):
             return alive(self.home / "sessions")
 
-    def server_pid(self) -> int | None:
-        return self._server.pid() if self.private else None
-
     def leave(self) -> None:
         """Go; the last one stops the private server."""
         self.link.disconnect()

@@ -97,11 +97,6 @@ class Registration:
             self.record = replace(record, pins=pins, active=tuple(one for one in record.active if one != (job, number)))
         self._link.attempt("a session record", self._save, None)
 
-    def unpin(self, job: str, number: int) -> None:
-        with self._lock:
-            self.record = replace(self.record, pins=tuple(pin for pin in self.record.pins if pin != (job, number)))
-        self._link.attempt("a session record", self._save, None)
-
     def leave(self) -> None:
         def call(link: Link) -> None:
             pipe = link.client.pipeline(transaction=True)

@@ -8,9 +8,9 @@ Example:
     with MemoStore.open("incoop-store") as store:
         number = store.begin_generation("word count")
         (entry,) = store.lookup([task_id])
-        if entry is None or (result := store.blobs.payload(entry)) is None:
-            result = compute()
-            store.store({task_id: store.blobs.keep(result, generation=number, cost=0.2)})
+        if entry is None:
+            pack = store.blobs.write([result := compute()])
+            store.store({task_id: MemoEntry(pack, length=len(result), digest=block_hash(result))})
         store.commit_generation("word count", number, record=b"", live=[task_id])
 """
 
@@ -258,19 +258,9 @@ class MemoStore:
         """What was lost, refused or not trusted since this was asked last; but for packs, which the engine reports."""
         return [str(event) for event in self.events.untold() if not isinstance(event, DidRejectPack)]
 
-    def unpin(self, job: str, generation: int) -> None:
-        """Say that this session does not need a generation (it began from, or committed) any more."""
-        if self.registration is not None:
-            self.registration.unpin(job, generation)
-
     def worker_config(self) -> WorkerConfig:
         """What a worker on an executor needs to open the blob store."""
         return self._worker
-
-    @property
-    def degraded(self) -> bool:
-        """Whether Redis is lost: lookups are misses and writes are dropped."""
-        return self._link.lost
 
     def close(self) -> None:
         """Leave the store; the last session stops the private server. Closing twice is fine."""

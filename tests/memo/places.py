@@ -11,7 +11,8 @@ from typing import Any
 
 import redis
 
-from incoop.memo import MemoEntry, MemoStore
+from incoop.base.checksums import block_hash
+from incoop.memo import INLINE_BYTES, BlobStore, MemoEntry, MemoStore
 from incoop.memo.address import make_pool
 from incoop.memo.files import split_name
 
@@ -25,6 +26,33 @@ def task_id(number: int) -> bytes:
 def result_of(number: int, size: int = 3000) -> bytes:
     """What the task with this number computes."""
     return random.Random(-number - 1).randbytes(size)
+
+
+def kept(blobs: BlobStore, result: bytes) -> MemoEntry:
+    """An entry for a result: inline when small, else in a pack of its own."""
+    if len(result) <= INLINE_BYTES:
+        return MemoEntry(inline=result)
+    return MemoEntry(pack=blobs.write([result]), length=len(result), digest=block_hash(result))
+
+
+def payload(blobs: BlobStore, entry: MemoEntry) -> bytes | None:
+    """What was kept, verified; None when it has to be recomputed."""
+    if entry.pack is None:
+        return entry.inline
+    return blobs.read_region(entry.pack, entry.offset, entry.length, entry.digest)
+
+
+def read_whole(blobs: BlobStore, pack: bytes) -> bytes:
+    """All of a pack, verified by its name."""
+    blobs.check(pack)
+    return blobs.read(pack, 0, blobs.size(pack))
+
+
+def server_pid(store: MemoStore) -> int:
+    """The process of the private server."""
+    pid = store.session._server.pid()
+    assert pid is not None
+    return pid
 
 
 class Place:
@@ -71,9 +99,7 @@ class Place:
         if self.server is not None:
             self.server.kill()
         else:
-            pid = store.session.server_pid()
-            assert pid is not None
-            os.kill(pid, signal.SIGKILL)
+            os.kill(server_pid(store), signal.SIGKILL)
 
 
 def run_generation(store: MemoStore, job: str, tasks: list[int], size: int = 3000) -> tuple[int, list[int]]:
@@ -83,12 +109,12 @@ def run_generation(store: MemoStore, job: str, tasks: list[int], size: int = 300
     fresh: dict[bytes, MemoEntry] = {}
     computed = []
     for task, key, entry in zip(tasks, ids, store.lookup(ids), strict=True):
-        payload = store.blobs.payload(entry) if entry is not None else None
-        if payload is None:
+        result = payload(store.blobs, entry) if entry is not None else None
+        if result is None:
             computed.append(task)
-            payload = result_of(task, size)
-            fresh[key] = store.blobs.keep(payload, generation=number, cost=0.1, host="here")
-        assert payload == result_of(task, size)
+            result = result_of(task, size)
+            fresh[key] = kept(store.blobs, result)
+        assert result == result_of(task, size)
     store.store(fresh)
     store.commit_generation(job, number, repr(tasks).encode(), ids)
     return number, computed

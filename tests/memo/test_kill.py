@@ -15,7 +15,7 @@ import pytest
 
 from incoop.memo import MemoStore, collect, verify
 
-from .places import Place, result_of, run_generation, task_id
+from .places import Place, payload, result_of, run_generation, task_id
 from .servers import RealServer
 
 
@@ -60,7 +60,7 @@ def check_everything(store: MemoStore) -> None:
     numbers = list(range(1000))
     for number, entry in zip(numbers, store.lookup([task_id(number) for number in numbers]), strict=True):
         if entry is not None:
-            assert store.blobs.payload(entry) == result_of(number)
+            assert payload(store.blobs, entry) == result_of(number)
     assert store.events.warnings() == []
 
 

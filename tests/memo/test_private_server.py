@@ -24,7 +24,7 @@ from incoop.memo.events import DidRestartServer, DidSetAsideMemo
 from incoop.memo.process import is_running, start_time
 
 from .contract import looper
-from .places import Place, run_generation, task_id
+from .places import Place, run_generation, server_pid, task_id
 
 
 @pytest.fixture
@@ -32,12 +32,6 @@ def place(folder: Path) -> Iterator[Place]:
     place = Place(folder, None)
     yield place
     place.close()
-
-
-def server_pid(store: MemoStore) -> int:
-    pid = store.session.server_pid()
-    assert pid is not None
-    return pid
 
 
 def gone(pid: int) -> bool:
@@ -107,7 +101,7 @@ def test_a_server_is_used_when_it_has_loaded_all_of_its_data(place: Place) -> No
         writes.execute()
     os.kill(server_pid(one), signal.SIGKILL)
     two = place.open()
-    assert two.lookup([task_id(1)]) == [MemoEntry(inline=b"x")] and not two.degraded
+    assert two.lookup([task_id(1)]) == [MemoEntry(inline=b"x")] and not two.session.link.lost
 
 
 def test_a_hung_server_is_replaced(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -211,7 +205,7 @@ def test_ctrl_c_of_a_session_does_not_reach_the_server(place: Place) -> None:
 def test_a_program_that_forgets_to_close_leaves_no_server(place: Place) -> None:
     script = (
         "from incoop.memo import MemoStore\n"
-        f"store = MemoStore.open({str(place.folder)!r}); print(store.session.server_pid())"
+        f"store = MemoStore.open({str(place.folder)!r}); print(store.session._server.pid())"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert gone(int(done.stdout))
@@ -292,7 +286,7 @@ def test_a_folder_in_use_on_another_machine_is_refused(place: Place) -> None:
     with pytest.raises(StoreBusyElsewhere, match="elsewhere"):
         place.open()
     path.write_text(json.dumps(record))
-    assert not store.degraded
+    assert not store.session.link.lost
 
 
 def test_a_store_is_not_opened_with_the_other_kind_of_redis(place: Place, tmp_path: Path) -> None:

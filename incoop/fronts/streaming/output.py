@@ -10,6 +10,7 @@ import shutil
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from incoop.base.atomic import name_aside
 from incoop.base.errors import IncoopError
 
 #: A map-only job's part files have about this many bytes, as large as a block of HDFS.
@@ -79,7 +80,7 @@ def _in_parts(texts: Iterable[bytes]) -> Iterator[list[bytes]]:
 
 
 def _write(folder: Path, parts: Iterable[Part]) -> None:
-    aside = folder.with_name(f".{folder.name}.{os.getpid()}-{os.urandom(4).hex()}")
+    aside = name_aside(folder)
     try:
         aside.mkdir(parents=True)
         for number, texts in parts:

@@ -24,6 +24,7 @@ from pathlib import Path
 
 import xxhash
 
+from incoop.base.atomic import write_atomically
 from incoop.base.file_stamps import Stamp
 from incoop.fronts.common.command_files import digest_of
 
@@ -94,9 +95,7 @@ def _consolidated(state: Path) -> dict[str, str]:
             digest = _digest(name) if _stamp(name) == stamp else _MOVED
             files[name] = digest if files.get(name, digest) == digest else _MOVED
     if notes:
-        temporary = path.with_suffix(f".{os.getpid()}")
-        temporary.write_text(json.dumps(files))
-        temporary.replace(path)
+        write_atomically(path, [json.dumps(files).encode()], durable=False)
         for note in notes:
             note.unlink()
     return files

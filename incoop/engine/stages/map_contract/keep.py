@@ -14,19 +14,13 @@ from incoop.engine.keeper import Keeper
 from incoop.engine.stages.map_contract.contract_task import ShardDone
 from incoop.engine.stages.map_contract.map_task import MapDone
 from incoop.engine.stages.map_contract.plan import TreePlan
+from incoop.engine.stored import entry_of_run
 from incoop.memo import MemoEntry
 
 
 def keep_mapped(keeper: Keeper, done: Sequence[MapDone]) -> None:
     """Write the entries of mapped chunks."""
-    keeper.store(
-        {
-            each.id: keeper.entry(
-                each.ref, size=each.size, cost=each.seconds, host=each.host, inline=_inline(each.counters)
-            )
-            for each in done
-        }
-    )
+    keeper.store({each.id: entry_of_run(each.ref, inline=_inline(each.counters)) for each in done})
 
 
 def keep_contracted(
@@ -52,7 +46,7 @@ def keep_contracted(
         ref = RunRef(name, digest, offset, length)
         refs_of.append(ref)
         counted = _inline(counters) if id_ == output_id else b""
-        entries[id_] = keeper.entry(ref, refs=b"".join(sorted(header.packs())), size=length, inline=counted)
+        entries[id_] = entry_of_run(ref, refs=b"".join(sorted(header.packs())), inline=counted)
     keeper.store(entries)
     for (level, index), ref in zip(places, refs_of, strict=False):
         plan.learn(level, index, ref)
