@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from bench import bench_trust
-from incoop.cli.job_file import load_job
 from incoop.code import Shipment, pack
 from incoop.engine.running.apart import run_apart
 from incoop.engine.stages.map_contract.identity import functions_of, identify
+from incoop.fronts.common.job_file import load_job
 
 WORDS = """
 import incoop

@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import time
+from collections.abc import Callable
 
-from tqdm import tqdm
+import click
 
 
-@contextmanager
-def byte_progress(total: int | None, what: str) -> Iterator[Callable[[int], object]]:
-    """Give a function to call with each number of bytes dealt with."""
-    with tqdm(
-        total=total,
-        desc=what,
-        unit="B",
-        unit_scale=True,
-        unit_divisor=1024,
-        leave=False,
-        file=sys.stderr,
-        disable=not sys.stderr.isatty(),
-    ) as bar:
-        yield bar.update
+class ProgressLine:
+    """One line on a terminal, overwritten, and gone at the end; nothing in a pipe."""
+
+    def __enter__(self) -> Callable[[str, int], None]:
+        self._shown, self._next = sys.stderr.isatty(), 0.0
+        return self._say
+
+    def _say(self, what: str, count: int) -> None:
+        if self._shown and time.monotonic() >= self._next:
+            self._next = time.monotonic() + 0.1
+            click.echo(f"\r\x1b[K{count:,} {what}", nl=False, err=True)
+
+    def __exit__(self, *_: object) -> None:
+        if self._shown:
+            click.echo("\r\x1b[K", nl=False, err=True)
 
 
 def human(size: float) -> str:

@@ -9,7 +9,6 @@ from typing import Any
 import click
 
 from incoop.base.paths import refuse_unserved
-from incoop.cli.job_file import load_job
 from incoop.cli.options import (
     LocalPath,
     Share,
@@ -22,6 +21,7 @@ from incoop.cli.options import (
 )
 from incoop.engine.inputs import SCHEME
 from incoop.engine.save import line_of
+from incoop.fronts.common.job_file import load_job
 
 
 @click.command()
@@ -31,7 +31,6 @@ from incoop.engine.save import line_of
 @click.option("--explain", is_flag=True, help="Say what would be reused and what would run, and why; run nothing.")
 @click.option("--strict", type=click.FloatRange(0, 1), help="Refuse to run when less than this share can be reused.")
 @click.option("--verify", type=Share(), default=0.0, help="Compute a share (5%) again from scratch, and compare.")
-@click.option("--only-verify", type=Share(), hidden=True)
 @click.option("--paranoid", is_flag=True, help="Read files even if their size, times and inode did not change.")
 @click.option("--changes", is_flag=True, help="Print what changed since the previous run instead of all pairs.")
 @click.option("--master", metavar="URL", help="Spark master; local[*] unless given.")
@@ -46,7 +45,6 @@ def run(
     explain: bool,
     strict: float | None,
     verify: float,
-    only_verify: float | None,
     paranoid: bool,
     changes: bool,
     master: str | None,
@@ -72,10 +70,6 @@ def run(
 
     origin = Origin(job, inputs, str(Path.cwd()))
     with connect(store, memo=memo, master=master, chunks=settings_from(options)) as session:
-        if only_verify is not None:
-            chunks, shards = session.verify(loaded, list(inputs), only_verify)
-            click.echo(f"{chunks:,} chunks and {shards:,} shards came out as they are kept")
-            return
         if explain:
             click.echo(str(session.explain(loaded, list(inputs), paranoid=paranoid)))
             return

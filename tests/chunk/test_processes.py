@@ -240,7 +240,7 @@ def test_a_file_without_permission_is_named() -> None:
     program = """
 import os, sys, tempfile, pathlib
 from incoop.cli.main import main
-import incoop.cli.datasets, inchdfs, incoop.inchdfs.store.index
+import incoop.cli.put, inchdfs, incoop.inchdfs.store.index
 work = pathlib.Path(tempfile.mkdtemp())
 work.chmod(0o777)
 (work / "secret").write_bytes(b"x")

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import pytest
+from incoop.engine.running.task_groups import shared_out
 
 import incoop
 from incoop.contraction.parts.write import SMALL_RUN
-from incoop.engine.running.task_groups import shared_out
 from incoop.engine.stages.map_contract.map_task import ChunkTask
 from incoop.inchdfs.store.packs import Location
 from incoop.job import DEFAULT_SHARDS, FEW_SHARDS

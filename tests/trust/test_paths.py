@@ -15,7 +15,7 @@ from incoop import inchdfs
 from incoop.base.errors import BadCall
 from incoop.base.paths import SchemeNotServed, local_path
 from incoop.fingerprint import fingerprint
-from incoop.fronts.common.hadoop_paths import local_files
+from incoop.fronts.rdd.hadoop_paths import local_files
 from incoop.fronts.streaming.options import parse_options
 from incoop.fronts.streaming.run import run_streaming
 from incoop.memo import MemoStore

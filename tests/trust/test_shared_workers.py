@@ -25,7 +25,7 @@ def test_a_variable_that_one_job_was_given_is_not_the_next_ones(workshop: Worksh
     workshop.write(one=SETTINGS.format(weight=1), two=SETTINGS.format(weight=2), settings="LIMIT = 1\n")
     one = workshop.load("one.py")
     assert workshop.run(one) == {1: 40}
-    from incoop.cli.job_file import load_job
+    from incoop.fronts.common.job_file import load_job
 
     two = load_job(str(workshop.folder / "two.py"))
     sys.modules["settings"].LIMIT = 3  # type: ignore[attr-defined]
@@ -74,7 +74,7 @@ USES += "\njob = incoop.Job('{name}', mapper, total)\n"
 
 @pytest.mark.parametrize("cache", CACHES)
 def test_what_a_cache_of_another_job_has_read_counts_too(cache: str, workshop: Workshop) -> None:
-    from incoop.cli.job_file import load_job
+    from incoop.fronts.common.job_file import load_job
 
     cached = CACHED + CACHES[cache]
     workshop.write(first=USES.format(name="first"), second=USES.format(name="second"), cached=cached)
@@ -155,7 +155,7 @@ def test_a_job_without_memo_leaves_nothing_to_the_next_one(workshop: Workshop) -
         + "\njob = incoop.Job('reads', mapper, total)\n",
         shared="N = 0\n",
     )
-    from incoop.cli.job_file import load_job
+    from incoop.fronts.common.job_file import load_job
 
     counts = workshop.load("counts.py")
     reads = load_job(str(workshop.folder / "reads.py"))

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import incoop
-from incoop.cli.job_file import load_job
+from incoop.fronts.common.job_file import load_job
 from tests.end_to_end.places import Place
 
 #: The reducer of a job whose mapper is what matters.

@@ -21,19 +21,9 @@ from typing import Any, NoReturn
 import mrjob.job
 from mrjob.job import MRJob
 
-from incoop.base.errors import BadCall, IncoopError
+from incoop.base.errors import BadCall
 from incoop.fingerprint.owners import owner
-
-
-class JobFileFailed(IncoopError):
-    """The job file raised before its job started."""
-
-    def __init__(self, path: str, trace: str) -> None:
-        super().__init__(path, trace)
-        self.path, self.trace = path, trace
-
-    def __str__(self) -> str:
-        return f"{self.path} could not be run:\n{self.trace.rstrip()}"
+from incoop.fronts.common.job_file import JobFileFailed
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +99,7 @@ def _run_until_job(path: Path, main: ModuleType) -> type[Any]:
     except _JobStarts:
         return started[0]
     except Exception as error:
-        raise JobFileFailed(str(path), _own_trace(error)) from error
+        raise JobFileFailed(str(path), _own_trace(error).rstrip()) from error
     finally:
         MRJob.run = original
     return _only_job(path, main)

@@ -15,8 +15,8 @@ from pyspark import RDD
 from incoop import inchdfs
 from incoop.engine.inputs import BlockSource
 from incoop.engine.output import OutputBlock
-from incoop.fronts.common.hadoop_paths import OTHER_CODECS, local_files
 from incoop.fronts.rdd.blocks import Blocks, file_as_record, id_of, made_block, records_of_chunk
+from incoop.fronts.rdd.hadoop_paths import OTHER_CODECS, local_files
 from incoop.fronts.rdd.imported import ImportedBlocks
 from incoop.fronts.rdd.lineage import Base, Quietly, Unmemoized
 from incoop.fronts.rdd.steps import Shape

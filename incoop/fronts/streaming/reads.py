@@ -5,7 +5,7 @@ under the same id, has the content that it had. What is seen is noted at once by
 so that a run that is killed leaves its notes.
 
     <store>/streaming-reads/<program>/<state>/    one folder for each state of the files in which the program ran
-        files.json                                name -> digest then; "" for one that was not there
+        files.json                                name -> digest then; one that was not there has one, too
         *.reads                                   notes that are not in files.json yet
 
 A state whose files are no longer as they were is not used; the program then runs under a new state's id.
@@ -26,7 +26,7 @@ import xxhash
 
 from incoop.base.atomic import write_atomically
 from incoop.base.file_stamps import Stamp
-from incoop.fronts.common.command_files import digest_of
+from incoop.code.reads import FILE, FOLDER, Read, digest_of
 
 #: The state in which nothing was seen yet.
 FIRST = "first"
@@ -109,10 +109,6 @@ def _stamp(name: str) -> str:
 
 
 def _digest(name: str) -> str:
-    try:
-        if name.startswith(_FOLDER):
-            names = sorted(os.listdir(name.removeprefix(_FOLDER)))  # noqa: PTH208 - names are wanted
-            return xxhash.xxh3_128_hexdigest("\0".join(names).encode("utf-8", "surrogateescape"))
-        return digest_of(Path(name)).hex()
-    except OSError:
-        return ""
+    if name.startswith(_FOLDER):
+        return digest_of(Read(FOLDER, name.removeprefix(_FOLDER))).hex()
+    return digest_of(Read(FILE, name)).hex()

@@ -11,7 +11,7 @@ from incoop.job import Job
 
 
 class JobFileFailed(IncoopError):
-    """The user's file raised while it was loaded."""
+    """The user's file raised while it was loaded; `error` may be a whole traceback."""
 
     def __init__(self, path: str, error: str) -> None:
         super().__init__(path, error)
