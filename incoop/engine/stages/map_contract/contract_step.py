@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,9 +19,7 @@ from incoop.engine.stages.map_contract.contract_task import ContractSpec, Reduce
 from incoop.engine.stages.map_contract.identity import CONTRACT, Identity
 from incoop.engine.stages.map_contract.keep import keep_contracted
 from incoop.engine.stages.map_contract.plan import WIDE
-
-if TYPE_CHECKING:
-    from incoop.engine.stages.map_contract.stage import MapContract
+from incoop.engine.stages.map_contract.state import JobState
 
 #: Spark tasks for each core in contraction, whose shards are even; where only a path or two of the tree are touched,
 #: starting a task costs as much as it does.
@@ -37,7 +34,7 @@ class ContractStep:
 
     name = CONTRACT
 
-    def __init__(self, stage: MapContract) -> None:
+    def __init__(self, stage: JobState) -> None:
         self._stage = stage
         self._nodes: list[NodeTask] = []
         self._places: list[tuple[int, int]] = []

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 from incoop.base.errors import IncoopError
 from incoop.code import Observed
@@ -17,11 +16,9 @@ from incoop.engine.stages.map_contract.keep import keep_mapped
 from incoop.engine.stages.map_contract.map_task import ChunkTask, MapDone, MapFailed, MapSpec, map_group
 from incoop.engine.stages.map_contract.plan import run_ids
 from incoop.engine.stages.map_contract.soundness import tried_enough
+from incoop.engine.stages.map_contract.state import JobState
 from incoop.engine.stages.map_contract.task_groups import shared_out
 from incoop.engine.stages.map_contract.whole_chunks import ChunkMapper
-
-if TYPE_CHECKING:
-    from incoop.engine.stages.map_contract.stage import MapContract
 
 Answer = list[MapDone | MapFailed | IncoopError | Observed]
 
@@ -31,7 +28,7 @@ class MapStep:
 
     name = MAP
 
-    def __init__(self, stage: MapContract) -> None:
+    def __init__(self, stage: JobState) -> None:
         self._stage = stage
         #: Where each missing run stands among the chunks.
         self._places: dict[bytes, list[int]] = {}

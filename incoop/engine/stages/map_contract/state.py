@@ -1,0 +1,103 @@
+"""What the steps of a job work on in one attempt: its plan, and what is known of its tree."""
+
+from __future__ import annotations
+
+import json
+from functools import cached_property
+from typing import Any
+
+import xxhash
+
+from incoop import inchdfs
+from incoop.code import Functions
+from incoop.contraction.parts.headers import RunRef, StoredDelta, all_small
+from incoop.contraction.tree.folds import Fold, recognise
+from incoop.contraction.tree.known_combiners import BatchCombiner
+from incoop.engine.inputs import ChunkedInput
+from incoop.engine.stage import Attempt
+from incoop.engine.stages.map_contract.identity import Identity, functions_of
+from incoop.engine.stages.map_contract.plan import BATCHES, FLAT, NONE, TREE, WIDE, TreePlan, lay_nodes
+from incoop.engine.stages.map_contract.record import RefusedCombiner, TreeRecord, Trial
+from incoop.engine.stages.map_contract.tallies import Tallies
+from incoop.engine.stored import run_of_entry
+from incoop.job import Job
+
+
+class JobState:
+    """One job, in a run of it."""
+
+    attempt: Attempt
+    chunked: ChunkedInput
+    identity: Identity
+    plan: TreePlan
+
+    def __init__(self, job: Job, inputs: Any, store: inchdfs.DatasetStore) -> None:
+        self.job, self._inputs, self._store = job, inputs, store
+        #: The last run, and the same if its tree compares with the new one.
+        self.before: TreeRecord | None = None
+        self.old: TreeRecord | None = None
+        #: Shards of the tree, as far as they are known.
+        self.shards = 0
+        self.output: RunRef | None = None
+        self.trial = Trial()
+        self._refused: RefusedCombiner | None = None
+        #: Whether the values of a sum were found not to be integers.
+        self.narrow = False
+
+    @property
+    def name(self) -> str:
+        return self.job.name
+
+    @cached_property
+    def functions(self) -> Functions:
+        return functions_of(self.job)
+
+    def begin(self, attempt: Attempt) -> None:
+        self.attempt = attempt
+        self.tallies = Tallies()
+        #: How chunks mapped in this attempt differ from those they were made from.
+        self.deltas: dict[bytes, StoredDelta] = {}
+        self.output = None
+        self.__dict__.pop("functions", None)
+
+    def lay(self) -> None:
+        """Lay the tree over the chunk runs, with its shards as far as they are known, and find its nodes."""
+        if len(self.plan.chunks.ids) and self.plan.all_chunks_known:
+            self.shards = self.job.shards_for(all_small(self.plan.chunks.refs))
+        else:
+            self.shards = self.old.shards if self.old is not None else self.job.shard_count
+        old = self.old
+        if old is not None and old.shards != self.shards:
+            old = old.chunks_alone()  # chunks are as they were, nodes are cut otherwise
+        seed = self.identity.combine + self.shards.to_bytes(2, "little")
+        self.plan = lay_nodes(self.plan, self.chunked.rows["tail"], seed, old, self.shape)
+        self._find()
+
+    def _find(self) -> None:
+        """Ask the memo for what the last generation does not hold."""
+        unknown = self.plan.unknown()
+        lost = self.attempt.lost
+        if lost:  # only chunk runs are trusted then: they refer to no other pack than their own
+            unknown = [each for each in unknown if each[0] == 0]
+        # After a loss more may be lost: packs that are gone or too short are found here, before anything runs on them.
+        entries = self.attempt.memo.lookup([id_ for _, _, id_ in unknown], probe_packs=bool(lost))
+        for (level, index, id_), entry in zip(unknown, entries, strict=True):
+            if entry is not None and entry.pack not in lost:
+                self.plan.learn(level, index, run_of_entry(entry))
+                if level == 0 and entry.inline:
+                    self.tallies.by_chunk[id_] = json.loads(entry.inline)
+
+    @property
+    def output_id(self) -> bytes:
+        return xxhash.xxh3_128_digest(self.identity.reduce + self.plan.levels[-1].ids.tobytes())
+
+    @property
+    def shape(self) -> str:
+        """The kind of tree that the job has."""
+        if self.job.reducer is None:
+            return NONE
+        if self.job.combiner is None:
+            return FLAT
+        if isinstance(self.job.combiner, BatchCombiner):
+            return BATCHES
+        return WIDE if recognise(self.job.combiner) is Fold.SUM and not self.narrow else TREE
