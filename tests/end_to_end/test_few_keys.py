@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import pytest
-from incoop.engine.running.task_groups import shared_out
+from incoop.engine.stages.map_contract.task_groups import shared_out
 
 import incoop
 from incoop.contraction.parts.write import SMALL_RUN

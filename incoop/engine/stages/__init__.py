@@ -1,1 +1,1 @@
-"""Kinds of stages, one folder each: what identifies it, decides, runs and is kept. None knows another, or the driver."""
+"""Kinds of stages, one folder each: what identifies it, decides, runs, is kept. None knows another, or the driver."""
