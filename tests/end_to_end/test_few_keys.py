@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import pytest
-from incoop.engine.stages.map_contract.task_groups import shared_out
 
 import incoop
 from incoop.contraction.parts.write import SMALL_RUN
 from incoop.engine.stages.map_contract.map_task import ChunkTask
+from incoop.engine.stages.map_contract.task_groups import shared_out
 from incoop.inchdfs.store.packs import Location
 from incoop.job import DEFAULT_SHARDS, FEW_SHARDS
 
