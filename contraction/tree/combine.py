@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from incoop.base.errors import IncoopError
+from incoop.base.errors import USERS_ERRORS, IncoopError
 from incoop.contraction.columns.column import INTEGER, Column, concat, starts_of
 from incoop.contraction.columns.encoding import encode
 from incoop.contraction.columns.keys import has_ties
@@ -116,7 +116,7 @@ def all_combined(function: UserFunction | None, groups: Iterable[tuple[Any, list
             values_of[key].append(value)
     except IncoopError:
         raise
-    except Exception as error:
+    except USERS_ERRORS as error:
         raise CombinerError(given[0][0]) from error
     return values_of.values()
 
@@ -132,7 +132,7 @@ def combined_values(function: UserFunction | None, key: Any, values: list[Any]) 
             emitted.append(value)
     except IncoopError:
         raise
-    except Exception as error:
+    except USERS_ERRORS as error:
         raise CombinerError(key) from error
     return emitted
 

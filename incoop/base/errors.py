@@ -13,3 +13,8 @@ class IncoopError(Exception):
 
 class BadCall(IncoopError):
     """A parameter has a value that cannot work; the message says which and what would."""
+
+
+#: What a user's function may fail with. `sys.exit` in a worker would end it in the middle of an answer, and Spark would
+#: try the task again and again.
+USERS_ERRORS: tuple[type[BaseException], ...] = (Exception, SystemExit)

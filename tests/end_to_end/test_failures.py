@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import random
+import sys
 import threading
 from pathlib import Path
 from typing import Any
@@ -62,6 +63,41 @@ def test_what_was_finished_before_a_failure_is_not_mapped_again(combiner: Any, p
     result = place.run(job)
     assert as_set(result.collect()) == as_set(by_hand(job, {"input.txt": repaired}))
     # Of eight groups of chunks one stopped at its last chunk.
+    assert result.report.map.executed <= 2
+
+
+def leaving(key: Any, values: Any) -> Any:
+    for _ in values:
+        sys.exit("enough")
+    yield key, 0
+
+
+@pytest.mark.parametrize("role", ["mapper", "combiner", "reducer"])
+def test_a_function_that_ends_its_process_fails_as_one_that_raises(role: str, place: Place) -> None:
+    place.write(LINES)
+    functions: dict[str, Any] = {"mapper": words, "combiner": total, "reducer": total, role: leaving}
+    with pytest.raises(incoop.JobFailed, match="SystemExit: enough"):
+        place.run(incoop.Job("leaves", **functions))
+    assert place.run(incoop.Job("leaves", words, total, total)).collect()
+
+
+def reading(_: Any, line: str) -> Any:
+    weight = int(Path(line.split()[-1]).read_text()) if "/" in line else 1
+    if "stone" in line.split():
+        raise ValueError("stumbled")
+    yield "all", weight
+
+
+def test_what_was_finished_before_a_failure_is_kept_also_where_functions_read_files(place: Place) -> None:
+    (place.folder / "weight").write_text("3")
+    lines = [*LINES, f"see {place.folder / 'weight'}"]
+    place.write([*lines, "a stone here"])
+    job = incoop.Job("reads", reading, total, total)
+    with pytest.raises(incoop.JobFailed):
+        place.run(job)
+    place.write([*lines, "a stoney path here"])
+    result = place.run(job)
+    assert result.as_dict() == {"all": len(lines) + 3}
     assert result.report.map.executed <= 2
 
 

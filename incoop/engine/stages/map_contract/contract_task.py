@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from incoop.base.errors import IncoopError
+from incoop.base.errors import USERS_ERRORS, IncoopError
 from incoop.code import Functions, Observed, Shipment, unwatched
 from incoop.contraction.columns.column import ANY, INTEGER, Column, starts_of
 from incoop.contraction.columns.keys import Hashes
@@ -333,7 +333,7 @@ def _reduce(reducer: Reducer, run: Run) -> Run:
         try:
             for out_key, value in reducer(key, values):
                 pairs.append((out_key, value))
-        except Exception as error:
+        except USERS_ERRORS as error:
             raise ReducerError(key) from error
         if counted := take_counts():
             pairs.append((COUNTED, counted))

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from incoop.base.errors import USERS_ERRORS
 from incoop.contraction.columns.column import Column, Ints
 from incoop.contraction.columns.keys import Hashes, has_ties, hashes_of, tells_apart
 from incoop.contraction.columns.run import Run, united
@@ -111,7 +112,7 @@ def _grouped(mapper: Mapper, pieces: Sequence[Piece], which: int) -> Iterator[tu
                 if pending > PENDING_PAIRS:
                     yield groups, pending
                     groups, pending = defaultdict(list), 0
-    except Exception as error:
+    except USERS_ERRORS as error:
         raise UserError(_records_before(pieces, which) + number, record) from error
     yield groups, pending
 

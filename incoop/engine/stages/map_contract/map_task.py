@@ -15,7 +15,7 @@ from functools import partial
 from typing import Any
 
 from incoop.base.checksums import block_hash
-from incoop.base.errors import IncoopError
+from incoop.base.errors import USERS_ERRORS, IncoopError
 from incoop.code import Functions, Observed, Shipment, unwatched
 from incoop.contraction.columns.column import Column
 from incoop.contraction.columns.column_bytes import write_column
@@ -323,6 +323,6 @@ def _map_only(mapper: Mapper, pieces: Iterable[Piece]) -> list[tuple[Any, Any]]:
         for number, record in enumerate(records):  # noqa: B007 - named when the mapper fails
             for key, value in mapper(None, record):
                 pairs.append((key, value))
-    except Exception as error:
+    except USERS_ERRORS as error:
         raise UserError(number, record) from error
     return pairs

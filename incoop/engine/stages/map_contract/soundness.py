@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from incoop.base.errors import IncoopError
+from incoop.base.errors import USERS_ERRORS, IncoopError
 from incoop.contraction.columns.column import Column
 from incoop.contraction.tree.combine import CombinerError, all_combined
 from incoop.engine.failures import CombinerNotSound
@@ -113,7 +113,7 @@ class _Group:
             moved = shaken(self.values.to_list(), random.Random(number // 2), -share if number % 2 else share)
             try:
                 found.append(list(reducer(self.key, moved)))
-            except Exception:
+            except USERS_ERRORS:
                 return True  # it fails when values round
         shape, numbers = _apart(self.plain)
         others = [_apart(each) for each in [*found, combined]]
@@ -191,7 +191,7 @@ def _groups(sample: Iterable[Records], reducer: Reducer) -> tuple[list[_Group], 
                 if len(repeated) < KEYS:
                     continue
             break
-    except Exception as error:
+    except USERS_ERRORS as error:
         raise _LeftToTheRun from error
     several = [key for key, values in found.items() if len(values) > 1]
     most = sorted(several, key=lambda key: -len(found[key]))[: KEYS // 2]
@@ -207,7 +207,7 @@ def _group(key: Any, values: list[Any], reducer: Reducer) -> _Group | None:
     column = Column.of(values[:MOST_VALUES])
     try:
         return _Group(key, column, list(reducer(key, column.to_list())))
-    except Exception:  # the run says where
+    except USERS_ERRORS:  # the run says where
         return None
 
 
@@ -238,7 +238,7 @@ def _try_way(way: Sequence[Step], groups: Sequence[_Group], combiner: Reducer, r
     for group, values in zip(groups, left, strict=True):
         try:
             combined = list(reducer(group.key, values)) if values else []
-        except Exception as error:
+        except USERS_ERRORS as error:
             raise _unfit([group], group.key, "reducing combined values", error) from error
         if (found := group.difference(combined, reducer)) is not None:
             raise found

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from incoop.base.errors import USERS_ERRORS
 from incoop.contraction.columns.column import INTEGER, Column, Ints
 from incoop.contraction.columns.run import Run
 from incoop.contraction.parts.rows import OTHER
@@ -118,7 +119,7 @@ def _sum_into(mapper: Mapper, records: Sequence[Any], sums: dict[Any, Any]) -> b
             if not set(map(type, sums.values())) <= {int}:
                 take_counts()  # what this attempt counted is counted again
                 return False
-    except Exception:
+    except USERS_ERRORS:
         take_counts()
         return False
     return True
