@@ -14,6 +14,7 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from incoop.code.functions import Functions
+from incoop.code.modules import by_value
 from incoop.fingerprint import ambient, ambient_reached
 
 
@@ -49,9 +50,9 @@ def amendments_of(functions: Functions, amended: Iterable[str]) -> Amendments:
             found = replace(
                 found, ambient=ambient_reached(*(each for _, each in functions.roles() if each is not None))
             )
-        elif kind == "global" and name in vars(sys.modules.get(module, ModuleType(""))):
+        elif kind == "global" and name in vars(sys.modules.get(module, ModuleType(""))) and _is_imported(module):
             found.variables[module, name] = vars(sys.modules[module])[name]
-        elif kind == "class" and isinstance(owner := _at(module, name), type):
+        elif kind == "class" and isinstance(owner := _at(module, name), type) and _is_imported(module):
             found.attributes[module, name] = {key: value for key, value in vars(owner).items() if _is_data(key, value)}
     return found
 
@@ -65,6 +66,11 @@ def amend(amendments: Amendments) -> None:
             setattr(_at(module, name), key, value)
     if amendments.ambient is not None:
         ambient.restore(amendments.ambient)
+
+
+def _is_imported(module: str) -> bool:
+    """Whether workers have the module; what is pickled by value has its values."""
+    return not by_value(sys.modules[module])
 
 
 def _at(module: str, qualname: str) -> Any:
