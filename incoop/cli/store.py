@@ -20,8 +20,8 @@ from incoop.cli.options import Share, Size, memo_option, report_option, show_rep
 from incoop.cli.progress import human
 
 if TYPE_CHECKING:
-    from incoop.inchdfs.store.collect import Collected as CollectedDatasets
-    from incoop.inchdfs.store.collect import Verified as VerifiedDatasets
+    from incoop.inchdfs.store.collect import CollectedChunks as CollectedDatasets
+    from incoop.inchdfs.store.collect import VerifiedChunks as VerifiedDatasets
     from incoop.memo import Collected, Keep, StoreStats, Verified
 
 Progress = Callable[[str, int], None]

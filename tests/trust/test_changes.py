@@ -18,7 +18,7 @@ import incoop
 from incoop.engine.failures import ChangesLost
 from incoop.engine.keeper import Keeper
 from incoop.engine.running.stage_runner import StageRunner
-from incoop.memo.delivered import Delivered, NoteNotWritten
+from incoop.memo.delivery_notes import DeliveryNotes, NoteNotWritten
 from tests.end_to_end.places import CHUNKS, Place
 from tests.memo.servers import RealServer
 
@@ -375,7 +375,7 @@ def test_a_run_that_dies_before_it_gives_its_result_was_none(place: Place, monke
 
     place.write(version(1))
     with monkeypatch.context() as patch:
-        patch.setattr(Delivered, "note", dies)
+        patch.setattr(DeliveryNotes, "note", dies)
         with pytest.raises(KeyboardInterrupt):
             place.run(COUNT)
     caller.take(2)  # since the first, or refused
@@ -463,9 +463,9 @@ def test_the_folder_of_the_memo_removed_is_a_new_beginning(place: Place) -> None
 def test_notes_of_a_store_are_small_files_of_their_own(tmp_path: Path) -> None:
     from incoop.base.checksums import Signer
 
-    notes = Delivered(tmp_path, Signer(b"secret"))
+    notes = DeliveryNotes(tmp_path, Signer(b"secret"))
     assert notes.noted("a") is None
     notes.note("a", b"x" * 16)
     notes.note("b\ud800", b"y" * 16)
     assert (notes.noted("a"), notes.noted("b\ud800"), notes.noted("c")) == (b"x" * 16, b"y" * 16, None)
-    assert Delivered(tmp_path, Signer(b"another")).noted("a") == b""
+    assert DeliveryNotes(tmp_path, Signer(b"another")).noted("a") == b""

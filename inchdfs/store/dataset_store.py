@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from incoop.base.atomic import sync, write_atomically, written_aside
-from incoop.inchdfs.errors import BadDatasetName, DatasetNotFound, StoreBusy, StoreDamaged, StoreTooNew
+from incoop.inchdfs.errors import BadDatasetName, DatasetNotFound, DatasetStoreTooNew, StoreBusy, StoreDamaged
 from incoop.inchdfs.store.manifest import FORMAT_VERSION, Manifest
 from incoop.inchdfs.store.packs import PackIndex, using_store
 
@@ -185,7 +185,7 @@ class DatasetStore:
         if content and not content.isdigit():
             raise StoreDamaged(str(path), "not a format number")
         if int(content or 0) > FORMAT_VERSION:
-            raise StoreTooNew(str(self.folder), int(content), FORMAT_VERSION)
+            raise DatasetStoreTooNew(str(self.folder), int(content), FORMAT_VERSION)
 
 
 def all_manifests(store: DatasetStore) -> Sequence[tuple[VersionName, Manifest]]:
