@@ -220,7 +220,7 @@ def test_a_private_server_that_is_killed_comes_back(moment: str, data: str, plac
     caller.take(0)
 
     def act() -> None:
-        pid = place.session._memo.session.server_pid()
+        pid = place.session._memo.session._server.pid()
         assert pid is not None
         os.kill(pid, signal.SIGKILL)
         if data == "goes":
