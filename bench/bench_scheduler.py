@@ -15,8 +15,8 @@ from dataclasses import replace
 from pathlib import Path
 from random import Random
 
-from incoop.scheduler.simulate import Cluster, Outcome, Policy, compare
-from incoop.scheduler.workloads import COMPUTE_INTENSIVE, DATA_INTENSIVE, KINDS, MB, Kind
+from incoop.scheduler.simulate import Cluster, Policy, SimulatedRun, compare
+from incoop.scheduler.workloads import COMPUTE_INTENSIVE, DATA_INTENSIVE, KINDS, MB, JobKind
 
 #: Random sizes and heartbeat orders; a figure is the median over these.
 SEEDS = (1, 2, 3, 4, 5)
@@ -25,15 +25,15 @@ SEEDS = (1, 2, 3, 4, 5)
 SLOW_SHARE = 20
 SLOW = 0.2
 
-Outcomes = dict[Policy, list[Outcome]]
+Outcomes = dict[Policy, list[SimulatedRun]]
 
 
-def over_seeds(cluster: Cluster, kind: Kind, seeds: Sequence[int] = SEEDS) -> Outcomes:
+def over_seeds(cluster: Cluster, kind: JobKind, seeds: Sequence[int] = SEEDS) -> Outcomes:
     runs = [compare(cluster, kind, seed) for seed in seeds]
     return {policy: [run[policy] for run in runs] for policy in Policy}
 
 
-def makespan(outcomes: list[Outcome]) -> float:
+def makespan(outcomes: list[SimulatedRun]) -> float:
     return statistics.median(each.makespan for each in outcomes)
 
 
@@ -53,7 +53,7 @@ def table(title: str, heads: Sequence[str], rows: Sequence[Sequence[object]]) ->
         print(row(*cells))
 
 
-def described(outcomes: list[Outcome], default: float) -> list[str]:
+def described(outcomes: list[SimulatedRun], default: float) -> list[str]:
     moved = statistics.median(each.moved for each in outcomes)
     idle = statistics.median(each.idle for each in outcomes)
     return [

@@ -1,14 +1,10 @@
-"""Step 1 of a run, chunk: input files become stable, content-defined chunks.
+"""Step 1 of a run, chunk: input files become stable, content-defined chunks; datasets have versions.
 
-settings.py, rolling_hash.py    where the content says a chunk should end
-records.py, splitter.py         ... moved to the end of a record
-parallel.py, resync.py          the same cuts, in several processes (or Spark tasks), or from what is known
-chunking.py                     the cheapest of those for one file
-manifest.py                     the ordered chunks of one version of an input
-index.py                        inputs by reference: the user's files, where they are
-packs.py, pack_writer.py        chunk bytes on disk
-store.py, ingest.py             inputs kept in the store: deduplicated, versioned
-dataset.py, compare.py, collect.py read, compare, clean up and check what is kept
+    cutting/    where bytes are cut
+    files/      the user's files, and the chunks of one
+    store/      datasets: what is kept of them, and what came and went between two versions
+
+Each imports those above it here, and base.
 """
 
 from __future__ import annotations
@@ -23,7 +19,7 @@ from incoop.inchdfs.files.sources import Listing, expand
 from incoop.inchdfs.store.collect import collect, verify
 from incoop.inchdfs.store.compare import diff
 from incoop.inchdfs.store.dataset import Dataset
-from incoop.inchdfs.store.datasets import DatasetStore, VersionName
+from incoop.inchdfs.store.dataset_store import DatasetStore, VersionName
 from incoop.inchdfs.store.index import index_input, locate
 from incoop.inchdfs.store.manifest import Manifest
 from incoop.inchdfs.store.packs import Location, read_chunk

@@ -109,7 +109,7 @@ class DatasetNotFound(IncoopError):
         return f"no dataset {self.name} in {self.store}; there is {self.known}. `incoop ls` lists what is stored."
 
 
-class StoreTooNew(IncoopError):
+class DatasetStoreTooNew(IncoopError):
     """The store was written by a later release whose format this one does not know."""
 
     def __init__(self, path: str, found: int, known: int) -> None:

@@ -1,1 +1,4 @@
-"""Where each task should run: pure placement decisions, and a hint for Spark's locality."""
+"""Where each task should run: pure placement decisions, a simulation of them, and a hint for Spark's locality.
+
+Imports base only.
+"""

@@ -56,7 +56,7 @@ class Cluster:
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class SimulatedTask:
     """One simulated task."""
 
     #: The host that holds its stored input: it has the chunk, or the memoized results in its cache.
@@ -70,7 +70,7 @@ class Work:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class SimulatedRun:
     """What a simulated run came to."""
 
     #: Seconds until the last task ended.
@@ -100,7 +100,7 @@ class Simulation:
         self._failures = sorted((when, host) for host, when in cluster.failures.items())
         self.repeated = 0
 
-    def run(self, maps: Sequence[Work], contracts: Sequence[Work]) -> Outcome:
+    def run(self, maps: Sequence[SimulatedTask], contracts: Sequence[SimulatedTask]) -> SimulatedRun:
         """Map, then contract."""
         mapped, _, _, _ = self._stage(maps, self.cluster.map_slots, 0.0, knows_homes=True, steal=True)
         ended, busy, moved, stolen = self._stage(
@@ -111,7 +111,7 @@ class Simulation:
             steal=self.policy is not Policy.STRICT,
         )
         slot_time = (ended - mapped) * self.cluster.hosts * self.cluster.reduce_slots
-        return Outcome(
+        return SimulatedRun(
             ended,
             moved,
             sum(work.stored for work in contracts),
@@ -121,7 +121,7 @@ class Simulation:
         )
 
     def _stage(
-        self, works: Sequence[Work], slots: int, begin: float, *, knows_homes: bool, steal: bool
+        self, works: Sequence[SimulatedTask], slots: int, begin: float, *, knows_homes: bool, steal: bool
     ) -> tuple[float, float, int, int]:
         """Run tasks from `begin` on; the end, the slots' busy seconds, stored bytes moved, tasks stolen."""
         hosts = [Host(str(host), slots) for host in range(self.cluster.hosts)]
@@ -178,7 +178,7 @@ class Simulation:
                 start([host])  # others that are free found nothing, and there is nothing new
         return last, busy, moved, stolen
 
-    def _execute(self, work: Work, host: int, now: float) -> tuple[float, int]:
+    def _execute(self, work: SimulatedTask, host: int, now: float) -> tuple[float, int]:
         """When a task that starts now will end, and the stored bytes that it fetches."""
         source = host if work.home == host else self._copy()
         ready = _reserve(self._disk, source, now, work.stored / (self.cluster.disk * self._speed(source)))
@@ -207,14 +207,14 @@ def _reserve(resource: list[float], host: int, now: float, seconds: float) -> fl
     return resource[host]
 
 
-def _estimate(work: Work, cluster: Cluster) -> float:
+def _estimate(work: SimulatedTask, cluster: Cluster) -> float:
     """What earlier runs would have told the scheduler: computing, and reading the stored input from a disk."""
     return work.cost + work.stored / cluster.disk
 
 
 def compare(
-    cluster: Cluster, job: Callable[[int, Random], tuple[list[Work], list[Work]]], seed: int = 1
-) -> dict[Policy, Outcome]:
+    cluster: Cluster, job: Callable[[int, Random], tuple[list[SimulatedTask], list[SimulatedTask]]], seed: int = 1
+) -> dict[Policy, SimulatedRun]:
     """The same job under every policy. `job` makes (maps, contracts) for a number of hosts."""
     maps, contracts = job(cluster.hosts, Random(seed))
     return {policy: Simulation(cluster, policy, seed).run(maps, contracts) for policy in Policy}

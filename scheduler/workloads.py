@@ -9,13 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from random import Random
 
-from incoop.scheduler.simulate import Work
+from incoop.scheduler.simulate import SimulatedTask
 
 MB = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class JobKind:
     """What a job's tasks are like."""
 
     name: str
@@ -34,10 +34,12 @@ class Kind:
     waves: int = 16
     reduce_slots: int = 2
 
-    def __call__(self, hosts: int, random: Random) -> tuple[list[Work], list[Work]]:
+    def __call__(self, hosts: int, random: Random) -> tuple[list[SimulatedTask], list[SimulatedTask]]:
         """The tasks of an update on so many hosts. Sizes vary by a third around the mean."""
         maps = [
-            Work(random.randrange(hosts), self.chunk, 0, self.chunk / self.map_rate * random.uniform(0.67, 1.33))
+            SimulatedTask(
+                random.randrange(hosts), self.chunk, 0, self.chunk / self.map_rate * random.uniform(0.67, 1.33)
+            )
             for _ in range(round(hosts * self.chunks * self.changed))
         ]
         count = hosts * self.reduce_slots * self.waves
@@ -46,7 +48,9 @@ class Kind:
         for number in range(count):
             stored = round(share * random.uniform(0.67, 1.33))
             # The last run spread its tasks evenly; their results lie where they ran.
-            contracts.append(Work(number % hosts, stored, round(stored * self.changed), stored / self.contract_rate))
+            contracts.append(
+                SimulatedTask(number % hosts, stored, round(stored * self.changed), stored / self.contract_rate)
+            )
         random.shuffle(contracts)
         return maps, contracts
 
@@ -56,10 +60,10 @@ class Kind:
 CONTRACT_RATE = 34 * MB
 
 #: Word count, bigrams, co-occurrence: map output of about the size of the input, little computation for each byte.
-DATA_INTENSIVE = Kind("data-intensive", map_rate=8 * MB, memoized=1.0, contract_rate=CONTRACT_RATE)
+DATA_INTENSIVE = JobKind("data-intensive", map_rate=8 * MB, memoized=1.0, contract_rate=CONTRACT_RATE)
 
 #: K-means, nearest neighbours: each record is compared with many points, which takes maps four times as long, and half
 #: as much comes out.
-COMPUTE_INTENSIVE = Kind("compute-intensive", map_rate=2 * MB, memoized=0.5, contract_rate=CONTRACT_RATE)
+COMPUTE_INTENSIVE = JobKind("compute-intensive", map_rate=2 * MB, memoized=0.5, contract_rate=CONTRACT_RATE)
 
 KINDS = (DATA_INTENSIVE, COMPUTE_INTENSIVE)

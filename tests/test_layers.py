@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import shutil
 import subprocess
 import sys
@@ -70,3 +71,25 @@ def test_a_forbidden_import_is_found(copy: Path, module: str, line: str, importe
     assert done.returncode == 1, done.stdout + done.stderr
     assert "BROKEN" in done.stdout
     assert imported is None or ".".join(imported) in done.stdout or "cycles" in done.stdout.lower()
+
+
+#: Rooms that stages, runners and ways in stand on.
+LOWER = ("base", "code", "contraction", "fingerprint", "inchdfs", "memo", "scheduler")
+
+
+@pytest.mark.parametrize("room", LOWER)
+def test_every_folder_says_what_lives_there_and_what_it_may_import(room: str) -> None:
+    folder = (ROOT / "incoop" / room).resolve()
+    for each in {folder, *(path.parent for path in folder.rglob("*.py"))}:
+        said = ast.get_docstring(ast.parse((each / "__init__.py").read_text()))
+        assert said is not None and "imports" in said.lower(), each
+
+
+def test_no_two_classes_of_the_lower_rooms_have_one_name() -> None:
+    homes: dict[str, list[str]] = {}
+    for room in LOWER:
+        for path in (ROOT / "incoop" / room).resolve().rglob("*.py"):
+            for node in ast.parse(path.read_text()).body:
+                if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                    homes.setdefault(node.name, []).append(str(path.relative_to(ROOT)))
+    assert {name: found for name, found in homes.items() if len(found) > 1} == {}

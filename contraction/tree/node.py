@@ -5,11 +5,9 @@ Contract: the part equals the one that combining all children from scratch gives
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from itertools import zip_longest
 from typing import Any
 
@@ -24,6 +22,7 @@ from incoop.contraction.parts.part import Part, differing_pairs
 from incoop.contraction.parts.rewrite import rewrite_part
 from incoop.contraction.parts.rows import COUNTS, OTHER, as_row
 from incoop.contraction.parts.write import write_part
+from incoop.contraction.tree.alignment import replaced
 from incoop.contraction.tree.combine import Combiner
 from incoop.contraction.tree.folds import Fold
 from incoop.contraction.tree.sums import Delta, appeared, sums_at, together, vanished
@@ -297,54 +296,6 @@ def _pairs(task: NodeTask) -> Iterator[tuple[bytes | None, bytes]]:
     """Each child that is new, with the one whose place it takes."""
     for gone, come in replaced(task.old_children, task.children):
         yield from zip((*gone, *([None] * len(come)))[: len(come)], come, strict=True)
-
-
-@lru_cache(maxsize=16)  # every shard asks; a wide node's children are many
-def replaced(old: tuple[bytes, ...], new: tuple[bytes, ...]) -> list[tuple[tuple[bytes, ...], tuple[bytes, ...]]]:
-    """The stretches in which two lists differ: what is gone, and what has come in its place.
-
-    Example:
-        >>> replaced((b"a", b"b", b"c"), (b"a", b"x", b"c", b"d"))
-        [((b'b',), (b'x',)), ((), (b'd',))]
-    """
-    start = 0
-    while start < min(len(old), len(new)) and old[start] == new[start]:
-        start += 1
-    end = 0
-    while end < min(len(old), len(new)) - start and old[-1 - end] == new[-1 - end]:
-        end += 1
-    # The common ends first: of children that are equal to others only those are aligned.
-    stop_old, stop_new = len(old) - end, len(new) - end
-    stretches = []
-    at = start, start
-    for here, there in [*_aligned(old, new, start, stop_old, stop_new), (stop_old, stop_new)]:
-        if at != (here, there):
-            stretches.append((old[at[0] : here], new[at[1] : there]))
-        at = here + 1, there + 1
-    return stretches
-
-
-def _aligned(
-    old: tuple[bytes, ...], new: tuple[bytes, ...], start: int, stop_old: int, stop_new: int
-) -> list[tuple[int, int]]:
-    """Places of the same child in both lists, in order, as many as can be: the longest ascending sequence of them."""
-    times = Counter(old[start:stop_old])
-    place = {child: at for at, child in enumerate(old[start:stop_old], start) if times[child] == 1}
-    #: For each length, the least place that a sequence of it ends with; every found place with the one before it.
-    least: list[int] = []
-    found: list[tuple[int, int]] = []
-    before: dict[tuple[int, int], tuple[int, int] | None] = {}
-    for there in range(start, stop_new):
-        if (here := place.get(new[there])) is not None:
-            length = bisect_left(least, here)
-            before[here, there] = found[length - 1] if length else None
-            least[length : length + 1], found[length : length + 1] = [here], [(here, there)]
-    sequence: list[tuple[int, int]] = []
-    last = found[-1] if found else None
-    while last is not None:
-        sequence.append(last)
-        last = before[last]
-    return sequence[::-1]
 
 
 def _of_kind(row: Any, kind: int) -> Any:

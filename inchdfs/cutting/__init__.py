@@ -1,0 +1,8 @@
+"""Where bytes are cut: a function of the bytes, but for the processes that search a large file. Knows no store.
+
+    settings.py rolling_hash.py records.py splitter.py    where a chunk ends
+    chunk_table.py                                        chunks as rows
+    resync.py parallel.py segment_process.py spark_segments.py    the same cuts, from what is known or in many processes
+
+Imports base and inchdfs.errors.
+"""

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from incoop.inchdfs.errors import StoreDamaged
-from incoop.inchdfs.store.datasets import DatasetStore, all_manifests
+from incoop.inchdfs.store.dataset_store import DatasetStore, all_manifests
 from incoop.inchdfs.store.pack_writer import PackWriter
 from incoop.inchdfs.store.packs import Location, PackIndex, read_chunk, sortable
 
@@ -23,7 +23,7 @@ _ALIVE_ENOUGH = 0.5
 
 
 @dataclass(slots=True)
-class Collected:
+class CollectedChunks:
     """What a collection removed, or would remove."""
 
     temporary_files: int = 0
@@ -34,9 +34,9 @@ class Collected:
     bytes: int = 0
 
 
-def collect(store: DatasetStore, dry_run: bool = False) -> Collected:
+def collect(store: DatasetStore, dry_run: bool = False) -> CollectedChunks:
     """Remove interrupted puts and chunks that no version names."""
-    done = Collected()
+    done = CollectedChunks()
     if not store.folder.exists():
         return done
     with store.collecting():
@@ -50,7 +50,7 @@ def collect(store: DatasetStore, dry_run: bool = False) -> Collected:
     return done
 
 
-def _remove_what_interrupted_writers_left(store: DatasetStore, done: Collected, dry_run: bool) -> None:
+def _remove_what_interrupted_writers_left(store: DatasetStore, done: CollectedChunks, dry_run: bool) -> None:
     hidden = (path for folder in (store.folder, store.packs, store.inputs) for path in folder.glob(".*"))
     for path in (*store.temporary.glob("*"), *hidden):
         done.temporary_files += 1
@@ -59,7 +59,7 @@ def _remove_what_interrupted_writers_left(store: DatasetStore, done: Collected, 
             path.unlink()
 
 
-def _remove_indexes_of_vanished_inputs(store: DatasetStore, done: Collected, dry_run: bool) -> None:
+def _remove_indexes_of_vanished_inputs(store: DatasetStore, done: CollectedChunks, dry_run: bool) -> None:
     for path, manifest in store.input_manifests().items():
         if not any(Path(entry.name).exists() for entry in manifest.files):
             done.bytes += path.stat().st_size
@@ -74,7 +74,7 @@ def _live(store: DatasetStore) -> npt.NDArray[np.bytes_]:
     return np.unique(np.concatenate(ids)) if ids else np.empty(0, "S16")
 
 
-def _remove_packs_without_index(store: DatasetStore, done: Collected, dry_run: bool) -> None:
+def _remove_packs_without_index(store: DatasetStore, done: CollectedChunks, dry_run: bool) -> None:
     """A pack without an index is what a crash between the two left; one with a damaged index is not touched."""
     for path in store.packs.glob("*.pack"):
         if not path.with_suffix(".index").exists():
@@ -89,7 +89,7 @@ def _collect_pack(
     index: PackIndex,
     number: int,
     live: npt.NDArray[np.bytes_],
-    done: Collected,
+    done: CollectedChunks,
     dry_run: bool,
 ) -> None:
     members = np.flatnonzero(index.pack_of == number)
@@ -121,7 +121,7 @@ def _replace_pack(store: DatasetStore, index: PackIndex, number: int, kept: npt.
 
 
 @dataclass(slots=True)
-class Verified:
+class VerifiedChunks:
     """What a full check found."""
 
     versions: int = 0
@@ -133,12 +133,14 @@ class Verified:
     damage: list[str] = field(default_factory=list)
 
 
-def verify(store: DatasetStore, progress: Callable[[int], object] = lambda _: None, drop: bool = False) -> Verified:
+def verify(
+    store: DatasetStore, progress: Callable[[int], object] = lambda _: None, drop: bool = False
+) -> VerifiedChunks:
     """Re-read every stored chunk, and say which versions lost some.
 
     With `drop`, damaged chunks are removed from the store, so that the next put of their source writes them again.
     """
-    found = Verified()
+    found = VerifiedChunks()
     if not store.folder.exists():
         return found
     index = store.index()
@@ -161,7 +163,7 @@ def verify(store: DatasetStore, progress: Callable[[int], object] = lambda _: No
     return found
 
 
-def _is_sound(where: Location, found: Verified, progress: Callable[[int], object]) -> bool:
+def _is_sound(where: Location, found: VerifiedChunks, progress: Callable[[int], object]) -> bool:
     try:
         if not Path(where.path).exists():  # looked at here, because reading would search for it in every other pack
             raise StoreDamaged(where.path, "the pack is gone")

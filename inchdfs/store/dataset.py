@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from incoop.base.errors import BadCall
 from incoop.inchdfs.cutting.records import Lines, RecordFormat
-from incoop.inchdfs.store.datasets import DatasetStore, VersionName
+from incoop.inchdfs.store.dataset_store import DatasetStore, VersionName
 from incoop.inchdfs.store.manifest import Manifest, records_of
 from incoop.inchdfs.store.packs import Location, read_chunk
 

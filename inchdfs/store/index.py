@@ -28,14 +28,14 @@ from incoop.inchdfs.cutting.chunk_table import EDGE, Rows, offsets_of, rows_of
 from incoop.inchdfs.cutting.parallel import SegmentRunner
 from incoop.inchdfs.cutting.records import Lines, RecordFormat
 from incoop.inchdfs.cutting.settings import ChunkSettings
-from incoop.inchdfs.errors import StoreDamaged, StoreTooNew
+from incoop.inchdfs.errors import DatasetStoreTooNew, StoreDamaged
 from incoop.inchdfs.files.chunking import chunk_file
 from incoop.inchdfs.files.sources import InputFile, Listing, expand, local_paths, readable
-from incoop.inchdfs.store.datasets import DatasetStore
+from incoop.inchdfs.store.dataset_store import DatasetStore
 from incoop.inchdfs.store.manifest import FileEntry, Manifest, tag_of
 from incoop.inchdfs.store.pack_writer import PackWriter
 from incoop.inchdfs.store.packs import Location, PackIndex, using_store
-from incoop.inchdfs.store.put import Sink, take_file
+from incoop.inchdfs.store.put import ChunkSink, take_file
 
 log = logging.getLogger("incoop.inchdfs")
 
@@ -113,7 +113,7 @@ def _kept_content(
     if known is not None and file.compressed and (index.find(known["id"]) >= 0).all():
         return known
     with PackWriter(store.packs, store.temporary, compress=True) as writer:
-        rows = take_file(file, settings, records, None, Sink(index, writer))
+        rows = take_file(file, settings, records, None, ChunkSink(index, writer))
         writer.finish()
     return rows
 
@@ -181,7 +181,7 @@ def _load(path: Path, settings: ChunkSettings | None) -> Manifest | None:
         manifest = Manifest.from_bytes(path.read_bytes(), str(path))
     except FileNotFoundError:
         return None
-    except (StoreDamaged, StoreTooNew) as error:
+    except (StoreDamaged, DatasetStoreTooNew) as error:
         log.warning("%s The input is chunked from scratch.", error)
         return None
     return manifest if settings in (None, manifest.settings) else None

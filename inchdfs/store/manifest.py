@@ -22,7 +22,7 @@ from incoop.inchdfs.cutting import records as formats
 from incoop.inchdfs.cutting.chunk_table import ROW, Rows, root_hash
 from incoop.inchdfs.cutting.records import RecordFormat
 from incoop.inchdfs.cutting.settings import ChunkSettings
-from incoop.inchdfs.errors import StoreDamaged, StoreTooNew
+from incoop.inchdfs.errors import DatasetStoreTooNew, StoreDamaged
 
 #: Bumped whenever cuts or this layout change: stored chunks and memos of another format are not comparable.
 #: 2: stamps hold the device, and say whether they are trusted. Cuts are those of 1, whose stamps are left out.
@@ -104,7 +104,7 @@ class Manifest:
         head, checksum, body = data[: _HEAD.size], data[_HEAD.size : start], data[start:]
         _, version, header_size, row_count = _HEAD.unpack(head)
         if version > FORMAT_VERSION:
-            raise StoreTooNew(where, version, FORMAT_VERSION)
+            raise DatasetStoreTooNew(where, version, FORMAT_VERSION)
         if xxhash.xxh3_128_digest(head + body) != checksum:
             raise StoreDamaged(where, "the manifest is cut short or altered")
         header = json.loads(body[:header_size])

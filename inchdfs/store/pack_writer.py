@@ -18,7 +18,7 @@ import numpy.typing as npt
 import xxhash
 import zstandard
 
-from incoop.base.atomic import sync, written_aside
+from incoop.base.atomic import sync, unique_name, written_aside
 from incoop.inchdfs.store.packs import PACK_ROW, using_store, write_fully
 
 #: Chunks are copied into buffers of at least this size, each of which is written with one call.
@@ -69,7 +69,7 @@ class PackWriter:
     def __init__(self, packs: Path, temporary: Path, compress: bool = False) -> None:
         self._packs = packs
         self._compressor = zstandard.ZstdCompressor(level=_ZSTD_LEVEL) if compress else None
-        self._path = temporary / f"{os.getpid()}-{os.urandom(6).hex()}.pack"
+        self._path = temporary / f"{unique_name()}.pack"
         self._rows: list[tuple[bytes, int, int, int]] = []
         self._size = 0
         self._batch = _Batch(0)

@@ -24,7 +24,7 @@ from incoop.inchdfs.cutting.splitter import ReadInto, Splitter
 from incoop.inchdfs.errors import FileChangedWhileRead
 from incoop.inchdfs.files.chunking import chunks_and_bytes
 from incoop.inchdfs.files.sources import InputFile, open_content, readable, total_size, unchanging
-from incoop.inchdfs.store.datasets import DatasetStore, VersionName
+from incoop.inchdfs.store.dataset_store import DatasetStore, VersionName
 from incoop.inchdfs.store.manifest import FileEntry, Manifest, records_of, tag_of
 from incoop.inchdfs.store.pack_writer import PackWriter
 from incoop.inchdfs.store.packs import PackIndex, read_chunk
@@ -45,7 +45,7 @@ class PutReport:
     new_chunks: int
 
 
-class Sink:
+class ChunkSink:
     """Collects chunks, and writes those that the store does not hold."""
 
     def __init__(self, index: PackIndex, writer: PackWriter, progress: Progress = lambda _: None) -> None:
@@ -131,7 +131,7 @@ def _store_files(
     if not files:
         raise BadCall("there is no file to store.")
     with store.writing(), PackWriter(store.packs, store.temporary, compress) as writer:
-        sink = Sink(store.index(), writer, progress)
+        sink = ChunkSink(store.index(), writer, progress)
         entries, tables = [], []
         for file in files:
             rows = take_file(file, settings, records, known.get(file.name), sink)
@@ -155,7 +155,7 @@ def _append_to(
     if tag_of(records) != manifest.records_tag:
         raise BadCall(f"{base} holds records of the format {manifest.records_tag}; append with the same one.")
     with store.writing(), PackWriter(store.packs, store.temporary, compress) as writer:
-        sink = Sink(store.index(), writer, progress)
+        sink = ChunkSink(store.index(), writer, progress)
         keep, reopened = _reopen_last_chunk(store, manifest)
         appended = []
         with _concatenated(reopened, files) as read_into:
@@ -171,7 +171,9 @@ def _append_to(
         return _publish(store, base.name, longer, sink, base.version)
 
 
-def _publish(store: DatasetStore, target: str, manifest: Manifest, sink: Sink, after: int | None) -> PutReport | None:
+def _publish(
+    store: DatasetStore, target: str, manifest: Manifest, sink: ChunkSink, after: int | None
+) -> PutReport | None:
     version = store.publish(target, manifest, after)
     if version is None:
         return None
@@ -185,7 +187,9 @@ def _target(name: str) -> str:
     return target.name
 
 
-def take_file(file: InputFile, settings: ChunkSettings, records: RecordFormat, known: Rows | None, sink: Sink) -> Rows:
+def take_file(
+    file: InputFile, settings: ChunkSettings, records: RecordFormat, known: Rows | None, sink: ChunkSink
+) -> Rows:
     """Chunk one file, hand its chunks to the sink, and give its rows."""
     chunks = []
     for chunk, view in chunks_and_bytes(file, settings, records, known):

@@ -12,12 +12,17 @@ from contextlib import contextmanager
 from pathlib import Path
 
 
+def unique_name() -> str:
+    """A name that nobody else gives, and that says which process did."""
+    return f"{os.getpid()}-{os.urandom(8).hex()}"
+
+
 def name_aside(path: Path, mark: str = ".") -> Path:
     """A name beside a path that nobody has, for what shall become that path.
 
     It begins with `mark` and the path's own name, so that whoever finds it after a crash can tell what it was to be.
     """
-    return path.with_name(f"{mark}{path.name}.{os.getpid()}-{os.urandom(4).hex()}")
+    return path.with_name(f"{mark}{path.name}.{unique_name()}")
 
 
 @contextmanager

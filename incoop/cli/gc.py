@@ -12,7 +12,7 @@ from incoop.cli.options import Size, memo_option, report_option, show_report, st
 from incoop.cli.progress import ProgressLine, human
 
 if TYPE_CHECKING:
-    from incoop.inchdfs.store.collect import Collected as CollectedDatasets
+    from incoop.inchdfs.store.collect import CollectedChunks as CollectedDatasets
     from incoop.memo import Collected
 
 _AGE_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}

@@ -12,7 +12,7 @@ from incoop.cli.options import Share, memo_option, report_option, show_report, s
 from incoop.cli.progress import ProgressLine, human
 
 if TYPE_CHECKING:
-    from incoop.inchdfs.store.collect import Verified as VerifiedDatasets
+    from incoop.inchdfs.store.collect import VerifiedChunks as VerifiedDatasets
     from incoop.memo import Verified
 
 #: Names of each kind of damage that are shown to people.

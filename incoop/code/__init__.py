@@ -8,7 +8,7 @@ On the driver: `modules` (what travels), `pickler` (how), `workplaces` (to which
 In a worker: `importer` (modules that came), `shipment` (functions, proved before and after a task), `watch` (what they
 read besides their input; `known_reads` says on the driver whether that is in the id).
 
-May call `incoop.fingerprint` and `incoop.base.errors`; knows nothing of stages, memo or Spark jobs.
+Imports fingerprint and base; knows nothing of stages, memo or Spark jobs.
 """
 
 from __future__ import annotations

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from incoop import inchdfs
-from incoop.inchdfs.store.collect import Collected as CollectedDatasets
-from incoop.inchdfs.store.collect import Verified as VerifiedDatasets
+from incoop.inchdfs.store.collect import CollectedChunks as CollectedDatasets
+from incoop.inchdfs.store.collect import VerifiedChunks as VerifiedDatasets
 from incoop.memo import Collected, Keep, MemoStore, StoreMissing, Verified, collect, verify
 
 Progress = Callable[[str, int], None]

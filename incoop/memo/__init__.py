@@ -6,9 +6,11 @@ only reads and writes packs loads neither redis-py nor numpy.
     entry.py                      what an entry is
     store.py generations.py       what the engine calls
     blobs.py files.py frames.py fsspec_files.py cache.py worker.py     packs
-    session.py private_server.py locks.py sessions.py                  who is here, and the private Redis
-    link.py wire.py address.py keys.py                                 the line to Redis
-    collector.py retention.py trash.py census.py verifier.py counting.py    maintenance
+    store_session.py private_server.py locks.py session_registry.py    who is here, and the private Redis
+    link.py wire.py address.py redis_keys.py                           the line to Redis
+    collector.py retention.py trash.py census.py verifier.py store_stats.py    maintenance
+
+Imports base only.
 """
 
 from __future__ import annotations
@@ -19,7 +21,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from incoop.memo.blobs import BlobStore
     from incoop.memo.collector import Collected, collect
-    from incoop.memo.counting import StoreStats, stats
     from incoop.memo.entry import INLINE_BYTES, MemoEntry
     from incoop.memo.errors import (
         CollectionRunning,
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from incoop.memo.generations import Generation
     from incoop.memo.retention import Keep
     from incoop.memo.store import MemoStore
+    from incoop.memo.store_stats import StoreStats, stats
     from incoop.memo.verifier import Verified, verify
     from incoop.memo.worker import WorkerConfig
 
@@ -65,7 +67,7 @@ _HOME_OF = {
         "events": ("MemoEvent",),
         "generations": ("Generation",),
         "retention": ("Keep",),
-        "counting": ("StoreStats", "stats"),
+        "store_stats": ("StoreStats", "stats"),
         "store": ("MemoStore",),
         "verifier": ("Verified", "verify"),
         "worker": ("WorkerConfig",),

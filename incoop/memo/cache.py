@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from incoop.base.atomic import written_aside
+from incoop.base.atomic import unique_name, written_aside
 from incoop.memo.files import TEMP, WRITE_BUFFER, PackFiles, Range, StoredFile
 
 #: After an eviction this part of the limit is in use: evicting lists the folder, so it should not happen every time.
@@ -83,7 +83,7 @@ class CachedFiles:
         self._use = _uses[folder]
 
     def create(self) -> tuple[BinaryIO, str]:
-        temporary = f"{os.getpid()}-{secrets.token_hex(8)}"
+        temporary = unique_name()
         return (self._folder / TEMP / temporary).open("xb", buffering=WRITE_BUFFER), temporary
 
     def publish(self, temporary: str, name: str) -> None:
@@ -170,7 +170,7 @@ class CachedFiles:
     def _add(self, path: Path, data: bytes) -> None:
         if len(data) > self._limit:
             return
-        local = self._folder / TEMP / f"{os.getpid()}-{secrets.token_hex(8)}"
+        local = self._folder / TEMP / unique_name()
         # A full local disk only means that nothing is cached.
         try:
             local.write_bytes(data)

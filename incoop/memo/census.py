@@ -16,8 +16,8 @@ from incoop.base.checksums import Signer
 from incoop.base.ids import ID_BYTES
 from incoop.memo.entry import MemoEntry, decode_entries, epoch_of
 from incoop.memo.generations import GenerationHead, decode_head
-from incoop.memo.keys import Keys
 from incoop.memo.link import Link
+from incoop.memo.redis_keys import RedisKeys
 
 #: Entries asked for in one step of a scan: a few milliseconds of the server's time.
 SCAN_COUNT = 5000
@@ -73,7 +73,7 @@ def scan_entries(
             return
 
 
-def packs_named(link: Link, keys: Keys, signer: Signer, ids: Sequence[bytes]) -> set[bytes]:
+def packs_named(link: Link, keys: RedisKeys, signer: Signer, ids: Sequence[bytes]) -> set[bytes]:
     """Packs that the (verified) entries of these tasks need."""
     packs: set[bytes] = set()
 
@@ -85,7 +85,7 @@ def packs_named(link: Link, keys: Keys, signer: Signer, ids: Sequence[bytes]) ->
     return packs
 
 
-def read_heads(link: Link, keys: Keys, signer: Signer) -> tuple[list[GenerationHead], list[bytes]]:
+def read_heads(link: Link, keys: RedisKeys, signer: Signer) -> tuple[list[GenerationHead], list[bytes]]:
     """The generations, and the fields of those that fail their check."""
     good, damaged = [], []
     for name, raw in link.client.hgetall(keys.generations).items():
@@ -97,7 +97,7 @@ def read_heads(link: Link, keys: Keys, signer: Signer) -> tuple[list[GenerationH
     return good, damaged
 
 
-def take_census(link: Link, keys: Keys, signer: Signer, progress: Progress = no_progress) -> Census:
+def take_census(link: Link, keys: RedisKeys, signer: Signer, progress: Progress = no_progress) -> Census:
     """Read all entries and generations."""
     census = Census()
     seen: set[bytes] = set()

@@ -35,7 +35,7 @@ from incoop.memo.files import CLOCK_SLACK, FolderFiles, now_at
 from incoop.memo.generations import GenerationHead, encode_head, field_of
 from incoop.memo.link import Link
 from incoop.memo.retention import Candidate, Keep, choose
-from incoop.memo.sessions import SessionRecord, living
+from incoop.memo.session_registry import SessionRecord, living
 from incoop.memo.store import MemoStore
 from incoop.memo.trash import close_trash, drop_trash, restore, take_out, trash_numbers
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
-from incoop.base.atomic import sync
+from incoop.base.atomic import sync, unique_name
 
 #: Folder for temporary names, beside the packs so that a rename never crosses filesystems.
 TEMP = "tmp"
@@ -72,7 +72,7 @@ class FolderFiles:
         return self._folder / split_name(name)
 
     def create(self) -> tuple[BinaryIO, str]:
-        temporary = f"{os.getpid()}-{secrets.token_hex(8)}"
+        temporary = unique_name()
         path = self._folder / TEMP / temporary
         try:
             return path.open("xb", buffering=WRITE_BUFFER), temporary

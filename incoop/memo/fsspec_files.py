@@ -7,14 +7,13 @@ and delete on object stores, where the final object appears at once when the cop
 from __future__ import annotations
 
 import contextlib
-import os
-import secrets
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, BinaryIO, cast
 
 import fsspec
 
+from incoop.base.atomic import unique_name
 from incoop.base.errors import BadCall
 from incoop.memo.files import TEMP, Range, StoredFile, split_name
 
@@ -37,7 +36,7 @@ class FsspecFiles:
         return f"{self._root}/{TEMP}/{name}"
 
     def create(self) -> tuple[BinaryIO, str]:
-        temporary = f"{os.getpid()}-{secrets.token_hex(8)}"
+        temporary = unique_name()
         self._fs.makedirs(f"{self._root}/{TEMP}", exist_ok=True)
         return cast(BinaryIO, self._fs.open(self._temporary(temporary), "wb")), temporary
 

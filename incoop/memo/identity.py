@@ -24,7 +24,7 @@ SHARED = "a Redis server given by address"
 
 
 @dataclass(frozen=True, slots=True)
-class Identity:
+class StoreIdentity:
     """The contents of `memo/store.json`."""
 
     format: int
@@ -41,7 +41,7 @@ class Identity:
         return b"incoop:%b:" % self.id.encode()
 
 
-def recorded(home: Path) -> Identity | None:
+def recorded(home: Path) -> StoreIdentity | None:
     """The identity of an existing store; None when there is none."""
     try:
         text = (home / "store.json").read_text()
@@ -50,14 +50,14 @@ def recorded(home: Path) -> Identity | None:
     found = json.loads(text)
     if found["format"] > STORE_FORMAT:
         raise StoreTooNew(str(home), found["format"], STORE_FORMAT)
-    return Identity(**found)
+    return StoreIdentity(**found)
 
 
-def settle(home: Path, memo: str, blobs: str | None) -> Identity:
+def settle(home: Path, memo: str, blobs: str | None) -> StoreIdentity:
     """The folder's identity, made if it has none, and checked against what was asked for."""
     found = recorded(home)
     if found is None:
-        found = Identity(STORE_FORMAT, secrets.token_hex(8), memo, blobs)
+        found = StoreIdentity(STORE_FORMAT, secrets.token_hex(8), memo, blobs)
         write_atomically(home / "store.json", [json.dumps(asdict(found)).encode()], private=True)
         return found
     if found.memo != memo:
@@ -67,7 +67,7 @@ def settle(home: Path, memo: str, blobs: str | None) -> Identity:
     return found
 
 
-def mark_met(home: Path, identity: Identity) -> None:
+def mark_met(home: Path, identity: StoreIdentity) -> None:
     """Remember that Redis holds this store, so that an empty Redis is noticed later."""
     if not identity.met:
         write_atomically(home / "store.json", [json.dumps(asdict(replace(identity, met=True))).encode()], private=True)

@@ -28,14 +28,14 @@ from incoop.base.ids import ID_BYTES
 from incoop.base.paths import local_path
 from incoop.memo.address import REPLY_SECONDS
 from incoop.memo.blobs import BlobStore, parse_compression
-from incoop.memo.delivered import Delivered
+from incoop.memo.delivery_notes import DeliveryNotes
 from incoop.memo.entry import MemoEntry, collector_paused, decode_entries, encode_entries
 from incoop.memo.errors import PackUnreadable, PackWriteFailed
 from incoop.memo.events import DidDropWrite, DidRejectEntry, DidRejectGeneration, DidRejectPack, EventLog, Sink
 from incoop.memo.generations import Generation, decode_head, encode_head, field_of, make_head, packed_ids
 from incoop.memo.link import Link
-from incoop.memo.session import Asked, Session
-from incoop.memo.sessions import Heartbeat, Registration
+from incoop.memo.session_registry import Heartbeat, Registration
+from incoop.memo.store_session import Asked, StoreSession
 from incoop.memo.trash import restore
 from incoop.memo.wire import FIELDS_PER_COMMAND
 from incoop.memo.worker import CACHE_BYTES, WorkerConfig
@@ -47,14 +47,14 @@ GENERATIONS_TRIED = 5
 class MemoStore:
     """A session in a memo store. Use `MemoStore.open`, and `close` (or `with`)."""
 
-    def __init__(self, session: Session, worker: WorkerConfig, *, maintenance: bool) -> None:
+    def __init__(self, session: StoreSession, worker: WorkerConfig, *, maintenance: bool) -> None:
         self.session = session
         self.events = session.events
         self.keys, self._link, self._signer = session.keys, session.link, session.signer
         self._worker = worker
         self.blobs: BlobStore = worker.open(events=self.events)
         #: What the last run of each job gave.
-        self.delivered = Delivered(session.home, session.signer)
+        self.delivered = DeliveryNotes(session.home, session.signer)
         #: Lookups since the last commit.
         self.hits = self.misses = 0
         self._closed = False
@@ -97,7 +97,7 @@ class MemoStore:
         path = Path(local_path(folder)).absolute()
         if blobs is not None and "://" not in blobs:
             blobs = str(Path(local_path(blobs)).absolute())
-        session = Session(Asked(path, memo, secret, blobs, create, reply_seconds), EventLog(on_event))
+        session = StoreSession(Asked(path, memo, secret, blobs, create, reply_seconds), EventLog(on_event))
         try:
             root = session.identity.blobs
             place = str(session.home / "packs") if root is None else f"{root.rstrip('/')}/{session.identity.id}"

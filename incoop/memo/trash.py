@@ -11,12 +11,12 @@ from collections.abc import Mapping, Sequence
 
 from incoop.base.ids import split_ids
 from incoop.memo.entry import epoch_of
-from incoop.memo.keys import Keys
 from incoop.memo.link import Link
+from incoop.memo.redis_keys import RedisKeys
 from incoop.memo.wire import FIELDS_PER_COMMAND
 
 
-def take_out(link: Link, keys: Keys, ids: Sequence[bytes], seen: Mapping[bytes, int], *, to_trash: bool) -> int:
+def take_out(link: Link, keys: RedisKeys, ids: Sequence[bytes], seen: Mapping[bytes, int], *, to_trash: bool) -> int:
     """Take entries out of sight, into the open trash or for good; how many. `seen` is the epoch at which each was read.
 
     An entry that was written again since then is put back.
@@ -43,7 +43,7 @@ def take_out(link: Link, keys: Keys, ids: Sequence[bytes], seen: Mapping[bytes, 
     return moved
 
 
-def close_trash(link: Link, keys: Keys) -> int:
+def close_trash(link: Link, keys: RedisKeys) -> int:
     """Number the open trash: sessions that begin from now on cannot have seen what is in it."""
     number = int(link.client.incr(keys.seq))
     pipe = link.client.pipeline(transaction=True)
@@ -55,18 +55,18 @@ def close_trash(link: Link, keys: Keys) -> int:
     return number
 
 
-def trash_numbers(link: Link, keys: Keys) -> list[int]:
+def trash_numbers(link: Link, keys: RedisKeys) -> list[int]:
     return [int(number) for number in link.client.zrange(keys.trashes, 0, -1)]
 
 
-def drop_trash(link: Link, keys: Keys, number: int) -> None:
+def drop_trash(link: Link, keys: RedisKeys, number: int) -> None:
     pipe = link.client.pipeline(transaction=True)
     pipe.unlink(keys.trash(number))
     pipe.zrem(keys.trashes, number)
     pipe.execute()
 
 
-def restore(link: Link, keys: Keys, live: bytes) -> int:
+def restore(link: Link, keys: RedisKeys, live: bytes) -> int:
     """Bring back the entries among `live` that are in a trash and not in sight; how many."""
     ids = split_ids(live)
     places = [keys.trash_open, *(keys.trash(number) for number in trash_numbers(link, keys))]

@@ -9,7 +9,7 @@ import pytest
 
 from incoop.base.errors import IncoopError
 from incoop.inchdfs import Dataset, DatasetStore, expand, put
-from incoop.inchdfs.errors import DatasetNotFound, StoreDamaged, StoreTooNew
+from incoop.inchdfs.errors import DatasetNotFound, DatasetStoreTooNew, StoreDamaged
 from incoop.inchdfs.store.manifest import FORMAT_VERSION
 from tests.chunk.samples import RABIN, text
 from tests.chunk.test_store import put_bytes
@@ -51,7 +51,7 @@ def test_a_flipped_bit_is_detected(tmp_path: Path, kind: str, compress: bool) ->
     assert outcome(tmp_path / "store") == "right"
     # A format number may become a lower one, and zstd does not look at every bit of its frame header.
     assert "right" not in seen or kind == "FORMAT" or (kind == "*.pack" and compress)
-    assert seen <= {"StoreDamaged", "StoreTooNew", "right"}
+    assert seen <= {"StoreDamaged", "DatasetStoreTooNew", "right"}
 
 
 @pytest.mark.parametrize("kind", ["*.pack", "*.index", "*.manifest"])
@@ -83,14 +83,14 @@ def test_a_store_of_a_later_release_is_refused_with_advice(tmp_path: Path) -> No
     store = DatasetStore(tmp_path / "store")
     put_bytes(store, "data", CONTENT)
     (store.folder / "FORMAT").write_text(f"{FORMAT_VERSION + 1}\n")
-    with pytest.raises(StoreTooNew, match="Upgrade incoop"):
+    with pytest.raises(DatasetStoreTooNew, match="Upgrade incoop"):
         DatasetStore(tmp_path / "store")
     (store.folder / "FORMAT").write_text(f"{FORMAT_VERSION}\n")
     (manifest,) = store.folder.rglob("*.manifest")
     later = bytearray(manifest.read_bytes())
     later[8] = FORMAT_VERSION + 1
     manifest.write_bytes(later)
-    with pytest.raises(StoreTooNew):
+    with pytest.raises(DatasetStoreTooNew):
         Dataset(store, "data")
 
 

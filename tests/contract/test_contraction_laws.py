@@ -27,8 +27,9 @@ from incoop.contraction.parts.packs import PackBuilder
 from incoop.contraction.parts.part import Part
 from incoop.contraction.parts.rows import SHARD_ROW
 from incoop.contraction.parts.write import write_part
+from incoop.contraction.tree.alignment import replaced
 from incoop.contraction.tree.combine import Combiner
-from incoop.contraction.tree.node import NodeTask, ShardContraction, replaced
+from incoop.contraction.tree.node import NodeTask, ShardContraction
 from incoop.contraction.tree.shape import levels
 
 

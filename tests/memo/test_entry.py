@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from incoop.base.checksums import Signer, block_hash, verify_block
 from incoop.base.ids import split_ids
 from incoop.memo import MemoEntry
-from incoop.memo.entry import decode_entries, encode_entries, epoch_of
+from incoop.memo.entry import ENTRY_FORMAT, decode_entries, encode_entries, epoch_of
 
 SIGNER = Signer(b"a secret of the tests")
 U64 = st.integers(0, 2**64 - 1)
@@ -83,6 +83,16 @@ def test_an_entry_of_another_layout_is_a_miss_even_when_it_is_signed() -> None:
     state = SIGNER.entry_state()
     state.update(task + body)
     assert decoded(task, state.digest() + body) == (None, [(task, "entry format 99")])
+
+
+def test_the_layout_is_pinned() -> None:
+    """Another layout has another ENTRY_FORMAT: what older releases wrote is then a miss, never misread."""
+    entry = MemoEntry(pack=b"p" * 16, offset=7, length=9, digest=b"d" * 16, inline=b"in", refs=b"r" * 16)
+    (raw,) = encode_entries([(b"t" * 16, entry)], SIGNER, 3)
+    assert ENTRY_FORMAT == 2
+    assert raw[16:] == (
+        bytes([2, 3, 0, 0]) + struct.pack("<IQQQ", 1, 7, 9, 3) + b"p" * 16 + b"d" * 16 + b"r" * 16 + b"in"
+    )
 
 
 def test_a_decoded_entry_is_as_frozen_as_any() -> None:

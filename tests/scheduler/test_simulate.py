@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from incoop.scheduler.simulate import Cluster, Policy, Simulation, Work, compare
-from incoop.scheduler.workloads import COMPUTE_INTENSIVE, DATA_INTENSIVE, KINDS, Kind
+from incoop.scheduler.simulate import Cluster, Policy, SimulatedTask, Simulation, compare
+from incoop.scheduler.workloads import COMPUTE_INTENSIVE, DATA_INTENSIVE, KINDS, JobKind
 
 MB = 1_000_000
 #: Round figures for reckoning by hand.
@@ -19,14 +19,14 @@ PLAIN = Cluster(hosts=2, map_slots=1, reduce_slots=1, network=100 * MB, disk=50 
 @pytest.mark.parametrize("policy", Policy)
 def test_a_task_at_home_takes_its_disk_and_its_computation(policy: Policy) -> None:
     alone = Cluster(hosts=1, map_slots=1, reduce_slots=1, disk=50 * MB)
-    outcome = Simulation(alone, policy).run([Work(0, 100 * MB, 0, 3.0)], [Work(0, 200 * MB, 0, 1.0)])
+    outcome = Simulation(alone, policy).run([SimulatedTask(0, 100 * MB, 0, 3.0)], [SimulatedTask(0, 200 * MB, 0, 1.0)])
     assert outcome.makespan == pytest.approx(2 + 3 + 4 + 1)
     assert (outcome.moved, outcome.read, outcome.idle) == (0, 200 * MB, 0.0)
 
 
 def test_a_fetched_input_takes_the_longest_of_disk_network_and_spool() -> None:
     # Two tasks at home on host 0: without stealing one after the other, 2 * (2 s of disk + 3 s).
-    works = [Work(0, 100 * MB, 0, 3.0), Work(0, 100 * MB, 0, 3.0)]
+    works = [SimulatedTask(0, 100 * MB, 0, 3.0), SimulatedTask(0, 100 * MB, 0, 3.0)]
     strict = Simulation(PLAIN, Policy.STRICT).run([], works)
     assert strict.makespan == pytest.approx(10)
     assert strict.idle == pytest.approx(0.5)
@@ -38,16 +38,16 @@ def test_a_fetched_input_takes_the_longest_of_disk_network_and_spool() -> None:
 
 def test_fresh_map_output_comes_over_the_network_under_every_policy() -> None:
     for policy in Policy:
-        outcome = Simulation(PLAIN, policy).run([], [Work(0, 0, 200 * MB, 1.0)])
+        outcome = Simulation(PLAIN, policy).run([], [SimulatedTask(0, 0, 200 * MB, 1.0)])
         assert outcome.makespan == pytest.approx(max(2, 4) + 1)
         assert outcome.moved == 0
 
 
 @st.composite
-def runs(draw: st.DrawFn) -> tuple[Cluster, list[Work], list[Work]]:
+def runs(draw: st.DrawFn) -> tuple[Cluster, list[SimulatedTask], list[SimulatedTask]]:
     hosts = draw(st.integers(2, 6))
     work = st.builds(
-        Work,
+        SimulatedTask,
         st.integers(0, hosts - 1),
         st.integers(0, 100 * MB),
         st.integers(0, 10 * MB),
@@ -61,7 +61,7 @@ def runs(draw: st.DrawFn) -> tuple[Cluster, list[Work], list[Work]]:
 
 @given(runs(), st.sampled_from(Policy))
 def test_every_run_ends_and_accounts_for_its_time_and_bytes(
-    run: tuple[Cluster, list[Work], list[Work]], policy: Policy
+    run: tuple[Cluster, list[SimulatedTask], list[SimulatedTask]], policy: Policy
 ) -> None:
     cluster, maps, contracts = run
     outcome = Simulation(cluster, policy).run(maps, contracts)
@@ -77,7 +77,7 @@ def test_every_run_ends_and_accounts_for_its_time_and_bytes(
 
 
 def test_a_host_that_fails_repeats_its_tasks_elsewhere() -> None:
-    works = [Work(host, 0, 0, 10.0) for host in (0, 1)]
+    works = [SimulatedTask(host, 0, 0, 10.0) for host in (0, 1)]
     cluster = Cluster(hosts=2, reduce_slots=1, failures={1: 4.0})
     for policy in Policy:
         outcome = Simulation(cluster, policy).run([], works)
@@ -87,14 +87,14 @@ def test_a_host_that_fails_repeats_its_tasks_elsewhere() -> None:
 
 
 @pytest.mark.parametrize(("kind", "least"), [(DATA_INTENSIVE, 0.30), (COMPUTE_INTENSIVE, 0.15)], ids=lambda it: str(it))
-def test_affinity_saves_what_the_paper_reports(kind: Kind, least: float) -> None:
+def test_affinity_saves_what_the_paper_reports(kind: JobKind, least: float) -> None:
     outcomes = compare(Cluster(), kind)
     assert outcomes[Policy.STEALING].makespan <= (1 - least) * outcomes[Policy.DEFAULT].makespan
     assert outcomes[Policy.STEALING].moved <= outcomes[Policy.DEFAULT].moved / 10
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
-def test_a_straggler_delays_stealing_less_than_strict_affinity(kind: Kind) -> None:
+def test_a_straggler_delays_stealing_less_than_strict_affinity(kind: JobKind) -> None:
     calm, slow = compare(Cluster(), kind), compare(Cluster(speeds={7: 0.2}), kind)
     assert slow[Policy.STEALING].makespan < 1.5 * calm[Policy.STEALING].makespan
     assert slow[Policy.STRICT].makespan > 2 * calm[Policy.STRICT].makespan

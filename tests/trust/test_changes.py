@@ -18,7 +18,7 @@ import incoop
 from incoop.engine.failures import ChangesLost
 from incoop.engine.keeper import Keeper
 from incoop.engine.running.runner import Runner
-from incoop.memo.delivered import Delivered, NoteNotWritten
+from incoop.memo.delivery_notes import DeliveryNotes, NoteNotWritten
 from tests.end_to_end.places import CHUNKS, Place
 from tests.memo.servers import RealServer
 
@@ -222,7 +222,7 @@ def test_a_private_server_that_is_killed_comes_back(moment: str, data: str, plac
     caller.take(0)
 
     def act() -> None:
-        pid = place.session._memo.session.server_pid()
+        pid = place.session._memo.session._server.pid()
         assert pid is not None
         os.kill(pid, signal.SIGKILL)
         if data == "goes":
@@ -377,7 +377,7 @@ def test_a_run_that_dies_before_it_gives_its_result_was_none(place: Place, monke
 
     place.write(version(1))
     with monkeypatch.context() as patch:
-        patch.setattr(Delivered, "note", dies)
+        patch.setattr(DeliveryNotes, "note", dies)
         with pytest.raises(KeyboardInterrupt):
             place.run(COUNT)
     caller.take(2)  # since the first, or refused
@@ -465,12 +465,12 @@ def test_the_folder_of_the_memo_removed_is_a_new_beginning(place: Place) -> None
 def test_notes_of_a_store_are_small_files_of_their_own(tmp_path: Path) -> None:
     from incoop.base.checksums import Signer
 
-    notes = Delivered(tmp_path, Signer(b"secret"))
+    notes = DeliveryNotes(tmp_path, Signer(b"secret"))
     assert notes.noted("a") is None
     notes.note("a", b"x" * 16)
     notes.note("b\ud800", b"y" * 16)
     assert (notes.noted("a"), notes.noted("b\ud800"), notes.noted("c")) == (b"x" * 16, b"y" * 16, None)
-    assert Delivered(tmp_path, Signer(b"another")).noted("a") == b""
+    assert DeliveryNotes(tmp_path, Signer(b"another")).noted("a") == b""
 
 
 OLD_CLASSES = """

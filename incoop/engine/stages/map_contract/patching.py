@@ -18,9 +18,9 @@ from incoop.contraction.columns.column import INTEGER, Column, Ints, concat, sta
 from incoop.contraction.columns.keys import Hashes, distinct, has_ties, hashes_of, same_keys, tells_apart
 from incoop.contraction.columns.run import Run, group_rows
 from incoop.contraction.columns.splice import replaced_keys
+from incoop.contraction.tree.alignment import replaced
 from incoop.contraction.tree.combine import Combiner
 from incoop.contraction.tree.folds import Fold
-from incoop.contraction.tree.node import replaced
 from incoop.contraction.tree.sums import Delta, appeared, together
 from incoop.engine.running.counters import take_counts
 from incoop.engine.stages.map_contract.grouping import PENDING_PAIRS, combine_groups, group_leaves, worth_keeping

@@ -23,8 +23,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from incoop.base.atomic import sync, write_atomically, written_aside
-from incoop.inchdfs.errors import BadDatasetName, DatasetNotFound, StoreBusy, StoreDamaged, StoreTooNew
+from incoop.base.atomic import sync, unique_name, write_atomically, written_aside
+from incoop.inchdfs.errors import BadDatasetName, DatasetNotFound, DatasetStoreTooNew, StoreBusy, StoreDamaged
 from incoop.inchdfs.store.manifest import FORMAT_VERSION, Manifest
 from incoop.inchdfs.store.packs import PackIndex, using_store
 
@@ -159,7 +159,7 @@ class DatasetStore:
         """
         folder = self._datasets / name
         manifest.notes.setdefault("created", time.time())
-        wanted = self.temporary / f"{os.getpid()}-{os.urandom(6).hex()}.manifest"
+        wanted = self.temporary / f"{unique_name()}.manifest"
         with using_store(self.folder.parent), written_aside(wanted, [manifest.to_bytes()]) as temporary:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             while True:
@@ -185,7 +185,7 @@ class DatasetStore:
         if content and not content.isdigit():
             raise StoreDamaged(str(path), "not a format number")
         if int(content or 0) > FORMAT_VERSION:
-            raise StoreTooNew(str(self.folder), int(content), FORMAT_VERSION)
+            raise DatasetStoreTooNew(str(self.folder), int(content), FORMAT_VERSION)
 
 
 def all_manifests(store: DatasetStore) -> Sequence[tuple[VersionName, Manifest]]:

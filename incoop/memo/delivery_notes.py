@@ -36,7 +36,7 @@ class NoteNotWritten(MemoError):
         )
 
 
-class Delivered:
+class DeliveryNotes:
     """The notes of one store."""
 
     def __init__(self, home: Path, signer: Signer) -> None:

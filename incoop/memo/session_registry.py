@@ -17,8 +17,8 @@ from dataclasses import asdict, dataclass, replace
 
 import redis
 
-from incoop.memo.keys import Keys
 from incoop.memo.link import Link
+from incoop.memo.redis_keys import RedisKeys
 
 #: Seconds for which a session on a shared server is believed to live after its last sign of life.
 ALIVE_SECONDS = 60
@@ -60,7 +60,7 @@ def decode_session(raw: bytes) -> SessionRecord | None:
 class Registration:
     """This session's record in Redis, and its changes."""
 
-    def __init__(self, link: Link, keys: Keys, session: str, entered: float) -> None:
+    def __init__(self, link: Link, keys: RedisKeys, session: str, entered: float) -> None:
         self._link, self._keys = link, keys
         self._lock = threading.Lock()
         # Position 0 protects everything until the real one is known.
@@ -135,7 +135,7 @@ class Heartbeat:
             self._thread.join(timeout=2)
 
 
-def living(link: Link, keys: Keys, locked: Callable[[], list[str]], *, tidy: bool) -> list[SessionRecord]:
+def living(link: Link, keys: RedisKeys, locked: Callable[[], list[str]], *, tidy: bool) -> list[SessionRecord]:
     """Records of the sessions that live; with `tidy`, the records of dead ones are removed. Raises when Redis fails."""
     stored = link.client.hgetall(keys.sessions)
     by_file = set(locked())

@@ -7,7 +7,7 @@ order; that order is what lets the collector know what a running session may hav
 from __future__ import annotations
 
 
-class Keys:
+class RedisKeys:
     """Key names for one namespace."""
 
     __slots__ = ("_namespace", "entries", "gc_lock", "generations", "jobs", "last_gc", "meta", "numbers", "seq",

@@ -23,11 +23,11 @@ from incoop.memo.address import check_address, probe, shown
 from incoop.memo.binary import find_server
 from incoop.memo.errors import StoreMissing, StoreTooNew, WrongSecret
 from incoop.memo.events import DidFindEmptyMemo, DidRestartServer, DidSetAsideMemo, EventLog
-from incoop.memo.identity import PRIVATE, SHARED, STORE_FORMAT, Identity, mark_met, own_secret, recorded, settle
-from incoop.memo.keys import Keys
+from incoop.memo.identity import PRIVATE, SHARED, STORE_FORMAT, mark_met, own_secret, recorded, settle
 from incoop.memo.link import Link
 from incoop.memo.locks import SessionFile, alive, gate
 from incoop.memo.private_server import PrivateServer
+from incoop.memo.redis_keys import RedisKeys
 
 #: The memo's own folder inside a store folder, which also holds datasets.
 HOME = "memo"
@@ -45,7 +45,7 @@ class Asked:
     reply_seconds: float
 
 
-class Session:
+class StoreSession:
     """One process's presence in a store folder."""
 
     def __init__(self, asked: Asked, events: EventLog) -> None:
@@ -56,10 +56,10 @@ class Session:
         self._make_home()
         self._server = PrivateServer(self.home / "server", lambda at, why: events.emit(DidSetAsideMemo(at, why)))
         with gate(self.home / "gate"):
-            self.identity: Identity = settle(self.home, PRIVATE if self.private else SHARED, asked.blobs)  # step (2)
+            self.identity = settle(self.home, PRIVATE if self.private else SHARED, asked.blobs)  # step (2)
             self.secret = asked.secret if asked.secret is not None else own_secret(self.home, events)
             self.signer = Signer(self.secret)
-            self.keys = Keys(self.identity.namespace)
+            self.keys = RedisKeys(self.identity.namespace)
             self.id = secrets.token_hex(8)
             note = json.dumps({"pid": os.getpid(), "host": socket.gethostname()}).encode()
             self._file = SessionFile(self.home / "sessions" / self.id, note)  # step (3)

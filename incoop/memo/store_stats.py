@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from incoop.memo.link import Link
-from incoop.memo.sessions import living
+from incoop.memo.session_registry import living
 from incoop.memo.store import MemoStore
 
 
