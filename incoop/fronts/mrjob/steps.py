@@ -23,6 +23,7 @@ from incoop.contraction.tree.batches import BatchCombiner, ChunkMapper
 from incoop.engine.failures import AtKey, CombinerNotSound, JobFailed
 from incoop.engine.report import RunReport
 from incoop.fingerprint import fingerprint
+from incoop.fronts.common.combiners import CombinerGivesOtherKeys
 from incoop.fronts.mrjob.code import JobCode, Script
 from incoop.fronts.mrjob.identity import Source
 from incoop.fronts.mrjob.lines import RawLines, cut_groups
@@ -32,7 +33,6 @@ from incoop.fronts.mrjob.tasks import (
     RESULT,
     TASK,
     Combine,
-    CombinerMovesKeys,
     Gather,
     MapTask,
     ReduceKey,
@@ -162,7 +162,7 @@ class Step:
             return self._run_without_tree(given, refusal.read_text())
         try:
             return self._run(given, contract=True)
-        except (CombinerNotSound, CombinerMovesKeys) as unsound:
+        except (CombinerNotSound, CombinerGivesOtherKeys) as unsound:
             why = str(unsound)
         except JobFailed as failed:
             if not isinstance(failed.place, AtKey):

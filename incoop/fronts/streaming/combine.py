@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 import xxhash
 
-from incoop.base.errors import IncoopError
+from incoop.fronts.common.combiners import CombinerGivesOtherKeys
 from incoop.fronts.streaming.aggregate import aggregate
 from incoop.fronts.streaming.keys import Keys
 from incoop.fronts.streaming.partition import Partitioner
@@ -38,20 +38,6 @@ Numbers = npt.NDArray[np.int64]
 
 #: What is kept of the chunks that a changed one takes the place of.
 Old = Callable[[], Iterable[dict[int, list[bytes]]]]
-
-
-class CombinerEmitsOtherKeys(IncoopError):
-    """A combiner printed a key that it was not given."""
-
-    def __init__(self, key: str) -> None:
-        super().__init__(key)
-        self.key = key
-
-    def __str__(self) -> str:
-        return (
-            f"the combiner printed the key {self.key}, which it was not given. Lines of other keys cannot be "
-            "combined again; print the keys that were read, or leave the combiner out."
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,13 +73,13 @@ class Combine:
             known = set(given_keys.to_list())
             for key in keys.to_list():
                 if key not in known:
-                    raise CombinerEmitsOtherKeys(f"{key!r:.200}")
+                    raise CombinerGivesOtherKeys(f"{key!r:.200}")
         if self.printed == rule:
             return Combined(found, keys, done.counters)
         combined = self.printed.rewritten(found, rule.separator)
         for line, key in zip(combined, keys.to_list(), strict=True):
             if rule.split(line)[0] != key:  # a value behind a key of too few fields
-                raise CombinerEmitsOtherKeys(f"{line!r:.200}")
+                raise CombinerGivesOtherKeys(f"{line!r:.200}")
         return Combined(combined, keys, done.counters)
 
 

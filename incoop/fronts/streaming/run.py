@@ -23,10 +23,11 @@ from incoop.base.paths import local_path
 from incoop.contraction.tree.batches import BatchCombiner, ChunkMapper
 from incoop.engine.failures import JobFailed
 from incoop.engine.report import RunReport
+from incoop.fronts.common.combiners import CombinerGivesOtherKeys
+from incoop.fronts.common.reports import added_up
 from incoop.fronts.streaming.combine import (
     Combine,
     CombineChunk,
-    CombinerEmitsOtherKeys,
     CombineStage,
     passed_on,
 )
@@ -76,7 +77,7 @@ def run_streaming(session: Session, options: Options) -> RunReport:
         job = StreamingJob(options, Path(staging))
         try:
             return job.run(session, output)
-        except CombinerEmitsOtherKeys as other:
+        except CombinerGivesOtherKeys as other:
             job.leave_combiner_out()
             report = job.run(session, output)
             report.warnings.append(f"running without the combiner: {other}")
@@ -292,21 +293,14 @@ def _builder(options: Options, settings: Settings, staging: Path) -> ProgramBuil
 
 
 def _together(combined: RunReport, reduced: RunReport) -> RunReport:
-    """One report of the stages that are one job to the user."""
-    return replace(
-        combined,
-        job=reduced.job,
-        generation=reduced.generation,
-        keys_total=reduced.map.tasks,
-        keys_reduced=reduced.map.executed,
-        seconds={
-            **combined.seconds,
-            "reduce": combined.seconds["reduce"] + reduced.seconds["total"],
-            "spark": combined.seconds["spark"] + reduced.seconds["spark"],
-        },
-        warnings=[*combined.warnings, *reduced.warnings],
-        counters={
-            name: combined.counters.get(name, 0) + reduced.counters.get(name, 0)
-            for name in {*combined.counters, *reduced.counters}
-        },
-    )
+    """The report of two jobs that are one to the user: what the second maps are the partitions that are reduced."""
+    whole = added_up(reduced.job, [combined, reduced])
+    whole.generation = reduced.generation
+    whole.map, whole.combine = combined.map, combined.combine
+    whole.keys_total, whole.keys_reduced = reduced.map.tasks, reduced.map.executed
+    whole.seconds = {
+        **combined.seconds,
+        "spark": whole.seconds["spark"],
+        "reduce": combined.seconds["reduce"] + reduced.seconds["total"],
+    }
+    return whole
