@@ -80,14 +80,31 @@ class Files(Base):
         return not any(Path(file).stat().st_size for file in self._files())
 
 
-class WholeFiles(Base):
+class PlainRecords(Base):
+    """Records that an RDD of plain Spark has, too."""
+
+    def __init__(self, program: RddProgram, rdd: RDD[Any]) -> None:
+        self._program, self._rdd = program, rdd
+
+    def plain(self) -> RDD[Any]:
+        return self._rdd
+
+    def partitions(self) -> int:
+        return self._rdd.getNumPartitions()
+
+    def empty(self) -> bool:
+        return not self.blocks().output_blocks()
+
+
+class WholeFiles(PlainRecords):
     """Local files, each a record of its path and its content, as `wholeTextFiles` reads them."""
 
     shape = Shape.STORED
     raw = True
 
     def __init__(self, program: RddProgram, path: str, plain: RDD[Any], use_unicode: bool, number: int) -> None:
-        self._program, self._path, self._rdd, self._use_unicode = program, path, plain, use_unicode
+        super().__init__(program, plain)
+        self._path, self._use_unicode = path, use_unicode
         self.name = f"files {number}"
         self._source: BlockSource | None = None
 
@@ -122,15 +139,6 @@ class WholeFiles(Base):
             )
         return made
 
-    def plain(self) -> RDD[Any]:
-        return self._rdd
-
-    def partitions(self) -> int:
-        return self._rdd.getNumPartitions()
-
-    def empty(self) -> bool:
-        return not self.input().output_blocks()
-
 
 def _listed(rdd: RDD[Any]) -> list[str] | None:
     """The files that Spark will read for `wholeTextFiles`, in its order; None where they are not local."""
@@ -152,14 +160,13 @@ def _listed(rdd: RDD[Any]) -> list[str] | None:
     return uris
 
 
-class Imported(Base):
+class Imported(PlainRecords):
     """Elements of a plain RDD."""
 
     shape = Shape.STORED
 
     def __init__(self, program: RddProgram, rdd: RDD[Any], number: int) -> None:
-        self._rdd = rdd
-        self._program = program
+        super().__init__(program, rdd)
         self._blocks: ImportedBlocks | None = None
         self.name = f"data {number}"
 
@@ -167,15 +174,6 @@ class Imported(Base):
         if self._blocks is None:
             self._blocks = ImportedBlocks(self._rdd, self._program.worker_config())
         return self._blocks
-
-    def plain(self) -> RDD[Any]:
-        return self._rdd
-
-    def partitions(self) -> int:
-        return self._rdd.getNumPartitions()
-
-    def empty(self) -> bool:
-        return not self.input().output_blocks()
 
 
 class Computed(Imported):

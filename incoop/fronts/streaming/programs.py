@@ -21,8 +21,9 @@ from incoop.base.errors import IncoopError
 from incoop.engine.running.counters import counter
 from incoop.fingerprint.files import folder_digest
 from incoop.fronts.common.command_files import CommandFiles
+from incoop.fronts.common.commands import CommandFailed
 from incoop.fronts.streaming.files import Shipment
-from incoop.fronts.streaming.process import CommandFailed, Finished, run_command
+from incoop.fronts.streaming.process import Finished, run_command
 from incoop.fronts.streaming.reads import WATCHING, state_for
 
 #: Variables of the caller that programs get too; they say where things are.
