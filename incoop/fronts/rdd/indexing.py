@@ -17,7 +17,7 @@ from pyspark import RDD
 
 from incoop.contraction.parts.stored_run import BlobReader
 from incoop.engine.output import OutputBlock, Pair
-from incoop.fronts.rdd.blocks import Blocks, id_of, made_block
+from incoop.fronts.common.made_blocks import MadeBlocks, id_of, made_block
 from incoop.fronts.rdd.lineage import Base, Part
 from incoop.fronts.rdd.merging import merger
 from incoop.fronts.rdd.stages import Above, Stage, Work
@@ -76,12 +76,12 @@ class Indexed(Base):
         most = merger(max)  # blocks of one id are of one size
         work = Work("zipWithIndex.sizes", Sink.MERGED, (None, max), most, most)
         self._sizes = Stage(program, lambda: work, _SizesOf(base), _numbered, lambda: 1)
-        self._blocks: Blocks | None = None
+        self._blocks: MadeBlocks | None = None
         self._plain: RDD[Any] | None = None
 
-    def input(self) -> Blocks:
+    def input(self) -> MadeBlocks:
         if self._blocks is None:
-            self._blocks = Blocks(self._numbered, self._base.blocks().recover)
+            self._blocks = MadeBlocks(self._numbered, self._base.blocks().recover)
         return self._blocks
 
     def _numbered(self) -> list[OutputBlock]:
@@ -136,7 +136,7 @@ class _Sizes(Base):
         self._base = base
         self.name = f"{base.name}.sizes"
 
-    def input(self) -> Blocks:
+    def input(self) -> MadeBlocks:
         source = self._base.blocks()
 
         def sizes() -> list[OutputBlock]:
@@ -145,7 +145,7 @@ class _Sizes(Base):
                 for block in source.output_blocks()
             ]
 
-        return Blocks(sizes, source.recover)
+        return MadeBlocks(sizes, source.recover)
 
     def plain(self) -> RDD[Any]:
         raise AssertionError("sizes are the engine's own")

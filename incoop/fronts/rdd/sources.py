@@ -15,10 +15,11 @@ from pyspark import RDD
 from incoop import inchdfs
 from incoop.engine.inputs import BlockSource
 from incoop.engine.output import OutputBlock
-from incoop.fronts.rdd.blocks import Blocks, file_as_record, id_of, made_block, records_of_chunk
+from incoop.fronts.common.made_blocks import MadeBlocks, id_of, made_block
 from incoop.fronts.rdd.hadoop_paths import OTHER_CODECS, local_files
 from incoop.fronts.rdd.imported import ImportedBlocks
 from incoop.fronts.rdd.lineage import Base, Quietly, Unmemoized
+from incoop.fronts.rdd.records import file_as_record, records_of_chunk
 from incoop.fronts.rdd.steps import Shape
 from incoop.inchdfs.cutting.records import RecordFormat, WholeFile
 
@@ -51,7 +52,7 @@ class Files(Base):
             raise Unmemoized(f"{self.path} is read by Spark itself")
         return files
 
-    def blocks(self) -> Blocks:
+    def blocks(self) -> MadeBlocks:
         def chunks() -> list[OutputBlock]:
             manifest = self._program.session.index(self.input(), self.records)
             form = repr(self.records).encode()
@@ -66,7 +67,7 @@ class Files(Base):
                 )
             ]
 
-        return Blocks(chunks)
+        return MadeBlocks(chunks)
 
     def plain(self) -> RDD[Any]:
         if self._plain is None:
@@ -114,7 +115,7 @@ class WholeFiles(PlainRecords):
             if uris is None or any(uri.endswith(OTHER_CODECS) for uri in uris):
                 self._source = ImportedBlocks(self._rdd, self._program.worker_config(), one_by_one=True)
             else:
-                self._source = Blocks(partial(self._files, uris))
+                self._source = MadeBlocks(partial(self._files, uris))
         return self._source
 
     def _files(self, uris: list[str]) -> list[OutputBlock]:

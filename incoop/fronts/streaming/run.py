@@ -42,7 +42,7 @@ from incoop.fronts.streaming.reads import observed
 from incoop.fronts.streaming.reduce import AGGREGATE, Partitions, ReduceBuckets, ReduceStage
 from incoop.fronts.streaming.settings import Settings, command_or_none, input_paths
 from incoop.fronts.streaming.stages import MapOnlyStage, MapStage, WholeChunks
-from incoop.fronts.streaming.trial import Sample, Trial
+from incoop.fronts.streaming.trial import Trial, sample_blocks
 from incoop.inchdfs.files.sources import expand
 from incoop.job import Job
 from incoop.result import Result
@@ -187,7 +187,7 @@ class StreamingJob:
     def _try_combiner(self, session: Session, combine: Combine, reduce: ReduceStage) -> None:
         """Raise UnsoundCombiner if the combiner changes the result of a sample; asked once for each set of commands."""
         trial = Trial(self._map_stage(None), combine, reduce)
-        sample = Sample(session.datasets, tuple(self.inputs))
+        sample = sample_blocks(session.datasets, self.inputs)
         session.run(Job(f"{self.name} (trial)", ChunkMapper(trial, nearby=1)), sample)
 
     def _map_stage(self, combine: CombineChunk | None) -> MapStage:
