@@ -24,9 +24,9 @@ from mrjob.util import shlex_split
 from incoop.code import unwatched
 from incoop.fingerprint.owners import owner
 from incoop.fronts.common.commands import CommandFailed
-from incoop.fronts.mrjob.json import is_quick, quick, read_value
 from incoop.fronts.mrjob.lines import joined, line_of, split_lines
-from incoop.fronts.mrjob.place import count_reported, environment, reported, working_folder
+from incoop.fronts.mrjob.quick_json import is_quick, quick, read_value
+from incoop.fronts.mrjob.surroundings import count_reported, environment, reported, working_folder
 
 #: Lines of a command's standard error that are shown when it fails.
 _SHOWN_LINES = 10

@@ -133,7 +133,7 @@ def _values_of(values: Iterable[Any], placed: bool, sort_values: bool) -> list[b
 
 
 @dataclass(frozen=True)
-class Combine:
+class KeyCombiner:
     """Combines many keys in one call."""
 
     script: Script

@@ -17,7 +17,7 @@ from incoop.engine.inputs import BlockSource
 from incoop.engine.output import OutputBlock
 from incoop.fronts.common.made_blocks import MadeBlocks, id_of, made_block
 from incoop.fronts.rdd.hadoop_paths import OTHER_CODECS, local_files
-from incoop.fronts.rdd.imported import ImportedBlocks
+from incoop.fronts.rdd.imported_blocks import ImportedBlocks
 from incoop.fronts.rdd.lineage import Base, Quietly, Unmemoized
 from incoop.fronts.rdd.records import file_as_record, records_of_chunk
 from incoop.fronts.rdd.steps import Shape

@@ -22,11 +22,11 @@ import xxhash
 
 from incoop.fronts.common.combiners import CombinerGivesOtherKeys
 from incoop.fronts.streaming.aggregate import aggregate
-from incoop.fronts.streaming.keys import Keys
-from incoop.fronts.streaming.partition import Partitioner
+from incoop.fronts.streaming.line_keys import LineKeys
+from incoop.fronts.streaming.lines import KeyRule, LineOrder, in_pieces, joined, lines_of, repeated
+from incoop.fronts.streaming.partitions import Partitioner
 from incoop.fronts.streaming.programs import Program, count_all
 from incoop.fronts.streaming.properties import task_variables
-from incoop.fronts.streaming.records import KeyRule, Order, in_pieces, joined, lines_of, repeated
 
 _DIGEST_BYTES = 16
 _NO_DIGEST = bytes(_DIGEST_BYTES)
@@ -45,21 +45,21 @@ class Combined:
     """What a combiner gave: lines as the mapper would have printed them, their keys, and what it counted."""
 
     lines: list[bytes]
-    keys: Keys
+    keys: LineKeys
     counters: Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Combine:
+class LineCombiner:
     """A combiner over sorted lines."""
 
     program: Program | str
-    order: Order
+    order: LineOrder
     #: Between key and value of what it reads, and how what it prints is read.
     input_separator: bytes
     printed: KeyRule
 
-    def lines(self, given: list[bytes], given_keys: Keys, counts: Sequence[int] | None = None) -> Combined:
+    def lines(self, given: list[bytes], given_keys: LineKeys, counts: Sequence[int] | None = None) -> Combined:
         """Combine lines that are in order; `counts` says how often each line is given."""
         rule = self.order.rule
         if isinstance(self.program, str):
@@ -126,7 +126,7 @@ def pick(values: Sequence[Any], places: Numbers) -> list[Any]:
 class CombineChunk:
     """Combines what a mapper printed for a chunk."""
 
-    combine: Combine
+    combine: LineCombiner
     partitioner: Partitioner
 
     def __call__(self, printed: Mapping[bytes, int], old: Old) -> Iterator[tuple[int, bytes]]:
@@ -163,7 +163,7 @@ class CombineChunk:
         return known if len(known) >= len(digests) * _MANY else {}
 
     def _combined(
-        self, lines: list[bytes], counts: list[int], keys: Keys, numbers: Numbers, known: Mapping[int, bytes]
+        self, lines: list[bytes], counts: list[int], keys: LineKeys, numbers: Numbers, known: Mapping[int, bytes]
     ) -> Combined:
         """Combine the lines of all buckets that are not known."""
         if known:
@@ -187,7 +187,7 @@ def _digests(lines: list[bytes], counts: Numbers, buckets: Grouped) -> dict[int,
 class CombineStage:
     """Combines buckets of several chunks, all of them in one process."""
 
-    combine: Combine
+    combine: LineCombiner
     partitioner: Partitioner
 
     def __call__(self, groups: Iterable[tuple[int, list[bytes]]]) -> Iterator[tuple[int, bytes]]:

@@ -22,9 +22,9 @@ from incoop.engine.running.counters import counter
 from incoop.fingerprint.files import folder_digest
 from incoop.fronts.common.command_files import CommandFiles
 from incoop.fronts.common.commands import CommandFailed
-from incoop.fronts.streaming.files import Shipment
 from incoop.fronts.streaming.process import Finished, run_command
-from incoop.fronts.streaming.reads import WATCHING, state_for
+from incoop.fronts.streaming.seen_reads import WATCHING, state_for
+from incoop.fronts.streaming.shipped_files import ShippedFile
 
 #: Variables of the caller that programs get too; they say where things are.
 _PLACES = ("PATH", "HOME", "USER", "LOGNAME", "SHELL", "TMPDIR", "LD_LIBRARY_PATH", "JAVA_HOME", "VIRTUAL_ENV")
@@ -183,7 +183,7 @@ def count_all(counters: Mapping[str, int]) -> None:
 class ProgramBuilder:
     """Makes programs of commands, and gathers what has to be shipped for them."""
 
-    shipments: list[Shipment]
+    shipments: list[ShippedFile]
     staging: Path
     #: Where it is kept what programs were seen to read.
     seen: Path
@@ -216,7 +216,7 @@ class ProgramBuilder:
                     words[0] = str(path)
                 continue
             if path.as_posix() not in links:
-                self.shipments.append(Shipment(path, path.as_posix()))
+                self.shipments.append(ShippedFile(path, path.as_posix()))
                 links.add(path.as_posix())
                 self.notes.append(f"{path} goes with the job: the {role} names it, though no -files does.")
             if at == 0:
@@ -253,7 +253,7 @@ class ProgramBuilder:
         )
         return Program(role, text, tuple(content), self.environment, self.exit_code_counts, offered)
 
-    def _given_to(self, role: str, words_of: Mapping[str, list[str]]) -> list[Shipment]:
+    def _given_to(self, role: str, words_of: Mapping[str, list[str]]) -> list[ShippedFile]:
         """What a role finds in its folder: all, but scripts of other roles that nothing of its own mentions.
 
         So a new reducer maps nothing again; and what is withheld cannot be read, so that it need not count.
@@ -284,12 +284,12 @@ class ProgramBuilder:
                 path.chmod(path.stat().st_mode | 0o111)
 
 
-def _stem(shipment: Shipment) -> bytes:
+def _stem(shipment: ShippedFile) -> bytes:
     """A file's name as an import or a path would spell it."""
     return Path(shipment.link).name.partition(".")[0].encode()
 
 
-def _text_of(shipment: Shipment) -> bytes:
+def _text_of(shipment: ShippedFile) -> bytes:
     """What a shipped file says, or all files of a folder."""
     if not shipment.source.exists():
         return b""

@@ -26,22 +26,22 @@ from incoop.engine.report import RunReport
 from incoop.fronts.common.combiners import CombinerGivesOtherKeys
 from incoop.fronts.common.reports import added_up
 from incoop.fronts.streaming.combine import (
-    Combine,
     CombineChunk,
     CombineStage,
+    LineCombiner,
     passed_on,
 )
 from incoop.fronts.streaming.failures import place_in_job, shown_partition, told
-from incoop.fronts.streaming.files import Shipment, without_clashes
+from incoop.fronts.streaming.map import MapOnlyStage, MapStage, WholeChunks
 from incoop.fronts.streaming.options import Options
-from incoop.fronts.streaming.output import refuse_existing, write_in_order, write_partitions
-from incoop.fronts.streaming.partition import REDUCE_SHARDS, tree_shards
+from incoop.fronts.streaming.part_files import refuse_existing, write_in_order, write_partitions
+from incoop.fronts.streaming.partitions import REDUCE_SHARDS, tree_shards
 from incoop.fronts.streaming.programs import Program, ProgramBuilder, caller_environment
 from incoop.fronts.streaming.properties import is_placement, variable_of
-from incoop.fronts.streaming.reads import observed
 from incoop.fronts.streaming.reduce import AGGREGATE, Partitions, ReduceBuckets, ReduceStage
+from incoop.fronts.streaming.seen_reads import observed
 from incoop.fronts.streaming.settings import Settings, command_or_none, input_paths
-from incoop.fronts.streaming.stages import MapOnlyStage, MapStage, WholeChunks
+from incoop.fronts.streaming.shipped_files import ShippedFile, without_clashes
 from incoop.fronts.streaming.trial import Trial, sample_blocks
 from incoop.inchdfs.files.sources import expand
 from incoop.job import Job
@@ -165,7 +165,7 @@ class StreamingJob:
             job = Job(self.name, self._mappers(None), reduce, shards=REDUCE_SHARDS, records=WholeChunks())
             result = session.run(job, self._inputs())
             return result, result.report
-        combine = Combine(self.combiner, settings.order, settings.input_separator, settings.combine_printed)
+        combine = LineCombiner(self.combiner, settings.order, settings.input_separator, settings.combine_printed)
         combining = Job(
             f"{self.name} (combine)",
             self._mappers(CombineChunk(combine, settings.partitioner)),
@@ -184,7 +184,7 @@ class StreamingJob:
             raise told(failed, shown_partition(failed)) from None
         return result, _together(combined.report, result.report)
 
-    def _try_combiner(self, session: Session, combine: Combine, reduce: ReduceStage) -> None:
+    def _try_combiner(self, session: Session, combine: LineCombiner, reduce: ReduceStage) -> None:
         """Raise UnsoundCombiner if the combiner changes the result of a sample; asked once for each set of commands."""
         trial = Trial(self._map_stage(None), combine, reduce)
         sample = sample_blocks(session.datasets, self.inputs)
@@ -269,8 +269,8 @@ def _builder(options: Options, settings: Settings, staging: Path) -> ProgramBuil
         **places,
     }
     shipments = [
-        *(Shipment.parse(text) for text in options.files),
-        *(Shipment.parse(text, archive=True) for text in options.archives),
+        *(ShippedFile.parse(text) for text in options.files),
+        *(ShippedFile.parse(text, archive=True) for text in options.archives),
     ]
     reducers = str(settings.reducers)
     return ProgramBuilder(

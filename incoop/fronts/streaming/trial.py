@@ -19,10 +19,10 @@ from incoop.engine.failures import CombinerNotSound
 from incoop.engine.inputs import SCHEME
 from incoop.engine.stages.map_contract.alike import EXACT, Noise, alike, noise_of
 from incoop.fronts.common.made_blocks import MadeBlocks, made_block
-from incoop.fronts.streaming.combine import Combine
-from incoop.fronts.streaming.records import KeyRule, joined, lines_of
+from incoop.fronts.streaming.combine import LineCombiner
+from incoop.fronts.streaming.lines import KeyRule, joined, lines_of
+from incoop.fronts.streaming.map import ChunkText, MapStage
 from incoop.fronts.streaming.reduce import ReduceStage
-from incoop.fronts.streaming.stages import Chunk, MapStage
 from incoop.inchdfs.files.sources import expand, open_content
 from incoop.inchdfs.store.packs import read_chunk
 
@@ -48,10 +48,10 @@ class Trial:
     """Maps a sample, and reduces it with and without the combiner."""
 
     mapper: MapStage
-    combine: Combine
+    combine: LineCombiner
     reduce: ReduceStage
 
-    def __call__(self, records: Sequence[Chunk]) -> Iterator[tuple[None, str]]:
+    def __call__(self, records: Sequence[ChunkText]) -> Iterator[tuple[None, str]]:
         (sample,) = records
         try:
             found = self._difference(lines_of(self.mapper.printed(sample)))
@@ -107,8 +107,8 @@ def sample_blocks(store: inchdfs.DatasetStore, inputs: Sequence[str]) -> MadeBlo
     return MadeBlocks(lambda: [made_block(b"combiner's trial", 1, 0, read)])
 
 
-def _sample_chunk(store: inchdfs.DatasetStore, inputs: tuple[str, ...], reader: BlobReader) -> list[Chunk]:
-    return [Chunk(sample_of(store, inputs))]
+def _sample_chunk(store: inchdfs.DatasetStore, inputs: tuple[str, ...], reader: BlobReader) -> list[ChunkText]:
+    return [ChunkText(sample_of(store, inputs))]
 
 
 def sample_of(store: inchdfs.DatasetStore, inputs: Sequence[str]) -> bytes:
