@@ -25,7 +25,7 @@ from incoop.fronts.streaming.aggregate import aggregate
 from incoop.fronts.streaming.line_keys import LineKeys
 from incoop.fronts.streaming.lines import KeyRule, LineOrder, in_pieces, joined, lines_of, repeated
 from incoop.fronts.streaming.partitions import Partitioner
-from incoop.fronts.streaming.programs import Program, count_all
+from incoop.fronts.streaming.program import Program, count_all
 from incoop.fronts.streaming.properties import task_variables
 
 _DIGEST_BYTES = 16

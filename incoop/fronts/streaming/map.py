@@ -15,7 +15,7 @@ import xxhash
 from incoop.fronts.streaming.combine import CombineChunk, Old, by_number
 from incoop.fronts.streaming.lines import KeyRule, LineCounts, LineOrder, joined
 from incoop.fronts.streaming.partitions import Partitioner, spread_keys
-from incoop.fronts.streaming.programs import Program, count_all
+from incoop.fronts.streaming.program import Program, count_all
 from incoop.fronts.streaming.properties import task_variables
 from incoop.fronts.streaming.reduce import finished
 from incoop.inchdfs.cutting.records import Lines

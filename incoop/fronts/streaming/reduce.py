@@ -20,7 +20,7 @@ from incoop.engine.output import OutputBlock, Pair
 from incoop.fronts.streaming.aggregate import aggregate
 from incoop.fronts.streaming.lines import KeyRule, LineOrder, in_pieces, joined
 from incoop.fronts.streaming.partitions import Partitioner, shards_of
-from incoop.fronts.streaming.programs import Program, count_all
+from incoop.fronts.streaming.program import Program, count_all
 from incoop.fronts.streaming.properties import task_variables
 from incoop.result import Result
 
