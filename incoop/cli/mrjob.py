@@ -49,12 +49,13 @@ def mrjob(
             "mrjob does not run on this Python (no module "
             f"{missing.name}); up to Python 3.12, get it with: pip install 'incoop[mrjob]'"
         ) from missing
-    from incoop.fronts.mrjob.report import total
+    from incoop.fronts.common.reports import added_up
     from incoop.session import connect
 
     with loaded_job(job, list(arguments)) as loaded:
         made = made_job(loaded)
         with connect(store, memo=memo, master=master, chunks=settings_from(options)) as session:
             runner = run_job(session, loaded, made)
-        whole = total(f"{job.stem} {loaded.job.__name__}", runner.reports, runner.notes)
+        whole = added_up(f"{job.stem} {loaded.job.__name__}", runner.reports, runner.notes)
+        whole.counters = {}  # mrjob shows them, by step
     show_report(report, whole.as_dict(), str(whole))

@@ -134,17 +134,14 @@ def _spark_arguments(options: dict[str, Any], conf: tuple[str, ...]) -> list[str
 
 
 def _facts(programs: Programs) -> dict[str, Any]:
+    from incoop.fronts.common.reports import added_up
+
     reports = [report for program in programs.all for report in program.reports]
+    whole = added_up(programs.name, reports).as_dict()
     return {
-        "job": programs.name,
         "stages": [report.as_dict() for report in reports],
-        "map": {kind: sum(getattr(report.map, kind) for report in reports) for kind in ("tasks", "executed")},
-        "keys": {
-            "total": sum(report.keys_total for report in reports),
-            "reduced": sum(report.keys_reduced for report in reports),
-        },
         "notes": [note for program in programs.all for note in program.notes],
-        "warnings": list(dict.fromkeys(warning for report in reports for warning in report.warnings)),
+        **{name: whole[name] for name in ("job", "map", "keys", "warnings")},
     }
 
 

@@ -14,8 +14,8 @@ from mrjob.fs.local import LocalFilesystem
 from pytest import MonkeyPatch
 
 from incoop import inchdfs
+from incoop.fronts.common.reports import added_up
 from incoop.fronts.mrjob.load import loaded_job
-from incoop.fronts.mrjob.report import total
 from incoop.fronts.mrjob.run import IncoopRunner, made_job, run_job
 
 if TYPE_CHECKING:
@@ -72,5 +72,5 @@ class Memoized:
         """What `incoop mrjob` prints."""
         with captured(given) as out, loaded_job(job, ["--quiet", *map(str, arguments)]) as loaded:
             self.runner = run_job(self.session, loaded, made_job(loaded))
-            self.report = total("job", self.runner.reports, self.runner.notes)
+            self.report = added_up("job", self.runner.reports, self.runner.notes)
             return out.getvalue()

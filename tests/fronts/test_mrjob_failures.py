@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import incoop
+from incoop.fronts.common.commands import CommandFailed
 from incoop.fronts.common.job_file import JobFileFailed
-from incoop.fronts.mrjob.code import CommandFailed
 from incoop.inchdfs.errors import InputNotFound
 
 from ..cli.command import incoop as command

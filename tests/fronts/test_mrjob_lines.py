@@ -14,9 +14,9 @@ from mrjob.job import MRJob
 from mrjob.protocol import StandardJSONProtocol
 from mrjob.sim import _sort_lines_in_memory, _split_records
 
-from incoop.fronts.mrjob.json import quick
 from incoop.fronts.mrjob.lines import cut_groups, joined, line_of, pair_of, place_of_key, sorted_values
-from incoop.fronts.mrjob.state import keeps_state
+from incoop.fronts.mrjob.quick_json import quick
+from incoop.fronts.mrjob.statefulness import keeps_state
 
 LINES = st.lists(st.binary(max_size=6).map(lambda data: data.replace(b"\n", b"\t")), max_size=40)
 

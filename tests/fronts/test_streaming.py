@@ -9,8 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from incoop.fronts.streaming.partition import Partitioner
-from incoop.fronts.streaming.records import KeyRule
+from incoop.fronts.streaming.lines import KeyRule
+from incoop.fronts.streaming.partitions import Partitioner
 from tests.fronts.streams import Streams, some_lines
 
 WORDS = "awk '{ for (i = 1; i <= NF; i++) print $i \"\\t1\" }'"
@@ -197,7 +197,7 @@ def test_a_mapper_need_not_read_all_of_its_input(streams: Streams) -> None:
 
 
 def test_part_files_are_not_written_over(streams: Streams, tmp_path: Path) -> None:
-    from incoop.fronts.streaming.output import OutputExists
+    from incoop.fronts.streaming.part_files import OutputExists
 
     streams.write(["a"])
     taken = tmp_path / "out-1"

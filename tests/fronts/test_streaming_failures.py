@@ -10,10 +10,10 @@ import pytest
 from incoop.base.errors import BadCall
 from incoop.fronts.streaming.aggregate import aggregate, java_double
 from incoop.fronts.streaming.failures import StreamingFailed
+from incoop.fronts.streaming.lines import KeyRule
 from incoop.fronts.streaming.options import parse_options
 from incoop.fronts.streaming.process import run_command
-from incoop.fronts.streaming.programs import CommandNotFound, split_command
-from incoop.fronts.streaming.records import KeyRule
+from incoop.fronts.streaming.program_builder import CommandNotFound, split_command
 from tests.fronts.streams import Streams, some_lines
 
 

@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 
 from incoop.base.errors import BadCall
 from incoop.contraction.columns.keys import hash_of
-from incoop.fronts.streaming.fields import KeyField, number_of, parse_fields
-from incoop.fronts.streaming.keys import Keys
-from incoop.fronts.streaming.partition import (
+from incoop.fronts.streaming.key_fields import KeyField, number_of, parse_fields
+from incoop.fronts.streaming.line_keys import LineKeys
+from incoop.fronts.streaming.lines import KeyRule, LineCounts, LineOrder, joined, lines_of, repeated
+from incoop.fronts.streaming.partitions import (
     REDUCE_SHARDS,
     Partitioner,
     shards_of,
@@ -23,7 +24,6 @@ from incoop.fronts.streaming.partition import (
     text_hashes,
     tree_shards,
 )
-from incoop.fronts.streaming.records import KeyRule, LineCounts, Order, joined, lines_of, repeated
 
 LINES = st.lists(st.binary(max_size=8).map(lambda line: line.replace(b"\n", b"")), max_size=30)
 FEW = st.lists(st.text(alphabet="ab.\t 1-", max_size=8).map(str.encode), max_size=30)
@@ -52,30 +52,30 @@ def test_a_key_ends_at_the_nth_separator(lines: list[bytes], separator: bytes, f
 @given(LINES | FEW, SEPARATORS, st.integers(1, 3))
 def test_lines_are_ordered_by_key_and_then_by_value(lines: list[bytes], separator: bytes, fields: int) -> None:
     rule = KeyRule(separator, fields)
-    found = Order(rule).sorted(joined(lines))
+    found = LineOrder(rule).sorted(joined(lines))
     assert sorted(found) == sorted(lines)
     assert [split_by_hand(line, separator, fields) for line in found] == sorted(
         split_by_hand(line, separator, fields) for line in lines
     )
     assert lines_of(joined(lines)) == lines
-    once, counts = Order(rule).counted(Counter(lines * 3))
+    once, counts = LineOrder(rule).counted(Counter(lines * 3))
     assert once == list(dict.fromkeys(found)) and joined(once, counts) == joined(repeated(once, counts))
-    assert repeated(once, counts) == Order(rule).sorted(joined(lines * 3))
+    assert repeated(once, counts) == LineOrder(rule).sorted(joined(lines * 3))
 
 
 @given(LINES | FEW)
 def test_keys_that_are_like_the_one_before_are_left_out(lines: list[bytes]) -> None:
-    keys = Keys.of(lines)
+    keys = LineKeys.of(lines)
     expected = [key for key, _ in itertools.groupby(lines)]
     assert keys.without_repeats().to_list() == expected
     assert keys.without_repeats().same_as(keys) == (expected == lines)
-    assert not keys.same_as(Keys.of([*lines, b""])) and keys.same_as(Keys.of(lines))
+    assert not keys.same_as(LineKeys.of([*lines, b""])) and keys.same_as(LineKeys.of(lines))
 
 
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.integers(-20, 20), st.sampled_from("xyz")), max_size=20))
 def test_a_comparator_orders_as_the_sort_command_does(rows: list[tuple[str, int, str]]) -> None:
     text = "".join(f"{name}.{number}.{rest}\n" for name, number, rest in rows).encode()
-    order = Order(KeyRule(b"\t", 1), parse_fields("-k1,1r -k2,2n"), b".")
+    order = LineOrder(KeyRule(b"\t", 1), parse_fields("-k1,1r -k2,2n"), b".")
     sort = ["sort", "-t", ".", "-k1,1r", "-k2,2n"]
     expected = subprocess.run(sort, input=text, capture_output=True, check=True, env={"LC_ALL": "C"}).stdout
     assert joined(order.sorted(text)) == expected
@@ -100,7 +100,7 @@ def test_keys_without_the_field_come_first_or_in_reverse_last(lines: list[bytes]
         return next((each for each in found if each), (KeyRule().split(one) > KeyRule().split(other)) * 2 - 1)
 
     expected = sorted(sorted(lines, key=KeyRule().split), key=functools.cmp_to_key(compare))
-    assert Order(KeyRule(), fields, b".").sorted(joined(lines)) == expected
+    assert LineOrder(KeyRule(), fields, b".").sorted(joined(lines)) == expected
 
 
 def hash_by_hand(key: bytes, initial: int) -> int:
@@ -112,7 +112,7 @@ def hash_by_hand(key: bytes, initial: int) -> int:
 
 @given(st.lists(st.binary(max_size=20), max_size=20), st.integers(2, 7))
 def test_partitions_are_those_of_hadoop(keys: list[bytes], reducers: int) -> None:
-    given_keys = Keys.of(keys)
+    given_keys = LineKeys.of(keys)
     assert given_keys.java_hashes(1).tolist() == [hash_by_hand(key, 1) for key in keys]
     expected = [(hash_by_hand(key, 1) & 0x7FFFFFFF) % reducers for key in keys]
     partitioner = Partitioner(reducers)
@@ -152,8 +152,8 @@ def test_known_hashes_of_java() -> None:
     # String.hashCode of these is printed in many books; "Aa" and "BB" are the usual collision.
     assert text_hashes([b"hello", b"Aa", b"BB", b""]).tolist() == [99162322, 2112, 2112, 0]
     partitioner = Partitioner(1000, parse_fields("-k1,2"), b".")
-    assert len(set(partitioner.partitions(Keys.of([b"11.12.1", b"11.12.2", b"11.12"])).tolist())) == 1
-    assert partitioner.partitions(Keys.of([b"11.12.1"])) == [hash_by_hand(b"11.12", 0) % 1000]
+    assert len(set(partitioner.partitions(LineKeys.of([b"11.12.1", b"11.12.2", b"11.12"])).tolist())) == 1
+    assert partitioner.partitions(LineKeys.of([b"11.12.1"])) == [hash_by_hand(b"11.12", 0) % 1000]
 
 
 def test_key_fields_are_read_as_hadoop_writes_them() -> None:

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from incoop.base.errors import BadCall, IncoopError
-from incoop.fronts.streaming.combine import Combine, CombineChunk
-from incoop.fronts.streaming.partition import Partitioner
-from incoop.fronts.streaming.records import KeyRule, Order, lines_of
+from incoop.fronts.streaming.combine import CombineChunk, LineCombiner
+from incoop.fronts.streaming.lines import KeyRule, LineOrder, lines_of
+from incoop.fronts.streaming.partitions import Partitioner
 from tests.fronts.streams import Streams, some_lines
 
 COUNTING = 'awk \'{ print; print "reporter:counter:lines,seen,1" > "/dev/stderr" }\''
@@ -30,7 +30,7 @@ def test_counters_are_replayed_for_reused_tasks(streams: Streams) -> None:
     assert streams.run(*call)[1].counters == {"lines: seen": 301, "r: n": 301}
 
 
-SUMS = Combine("aggregate", Order(KeyRule()), b"\t", KeyRule())
+SUMS = LineCombiner("aggregate", LineOrder(KeyRule()), b"\t", KeyRule())
 PRINTED = st.lists(st.tuples(st.integers(0, 40), st.integers(1, 3)), max_size=80).map(
     lambda drawn: b"".join(b"LongValueSum:k%d\t%d\n" % each for each in drawn)
 )

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from incoop.fronts.common.command_files import content_of
-from incoop.fronts.streaming.reads import WATCHING
+from incoop.fronts.streaming.seen_reads import WATCHING
 from tests.fronts.streams import Streams, some_lines
 
 if TYPE_CHECKING:

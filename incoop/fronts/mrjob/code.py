@@ -21,30 +21,18 @@ from typing import Any
 from mrjob.step import MRStep
 from mrjob.util import shlex_split
 
-from incoop.base.errors import IncoopError
 from incoop.code import unwatched
 from incoop.fingerprint.owners import owner
-from incoop.fronts.mrjob.json import is_quick, quick, read_value
+from incoop.fronts.common.commands import CommandFailed
 from incoop.fronts.mrjob.lines import joined, line_of, split_lines
-from incoop.fronts.mrjob.place import count_reported, environment, reported, working_folder
+from incoop.fronts.mrjob.quick_json import is_quick, quick, read_value
+from incoop.fronts.mrjob.surroundings import count_reported, environment, reported, working_folder
 
 #: Lines of a command's standard error that are shown when it fails.
 _SHOWN_LINES = 10
 
 #: Exit codes of a shell that could not run a command at all.
 _NOT_RUN = (126, 127)
-
-
-class CommandFailed(IncoopError):
-    """A command of the job's could not be run, or said that it failed."""
-
-    def __init__(self, command: str, how: str, said: str) -> None:
-        super().__init__(command, how, said)
-        self.command, self.how, self.said = command, how, said
-
-    def __str__(self) -> str:
-        said = f"; its last words:\n{self.said}" if self.said else "; it said nothing on standard error"
-        return f"the command `{self.command}` {self.how}{said}\nNothing of the failed task is kept."
 
 
 @dataclass(frozen=True, eq=False)
@@ -226,10 +214,10 @@ def _piped(command: list[str], lines: Iterable[bytes]) -> list[bytes]:
         with unwatched():  # what commands lead to is in the job's identity
             done = subprocess.run(command, input=joined(lines), capture_output=True, check=False)
     except OSError as error:
-        raise CommandFailed(shown, f"cannot be run ({error.strerror})", "") from error
+        raise _failed(shown, f"cannot be run ({error.strerror})") from error
     count_reported(done.stderr)
     if done.returncode:
-        raise CommandFailed(shown, f"ended with exit code {done.returncode}", _last_lines(done.stderr))
+        raise _failed(shown, f"ended with exit code {done.returncode}", done.stderr)
     return split_lines(done.stdout)
 
 
@@ -239,9 +227,10 @@ def _filtered(command: str, lines: Iterable[bytes]) -> list[bytes]:
         done = subprocess.run(["/bin/sh", "-c", command], input=joined(lines), capture_output=True, check=False)
     count_reported(done.stderr)
     if done.returncode in _NOT_RUN:
-        raise CommandFailed(command, "cannot be run", _last_lines(done.stderr))
+        raise _failed(command, "cannot be run", done.stderr)
     return split_lines(done.stdout)
 
 
-def _last_lines(said: bytes) -> str:
-    return "\n".join(said.decode("utf-8", "replace").splitlines()[-_SHOWN_LINES:])
+def _failed(command: str, what: str, said: bytes = b"") -> CommandFailed:
+    last = "\n".join(said.decode("utf-8", "replace").splitlines()[-_SHOWN_LINES:])
+    return CommandFailed("command", command, what, last, "Nothing of the failed task is kept.")

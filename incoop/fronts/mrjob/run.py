@@ -29,9 +29,9 @@ from incoop.fronts.mrjob.code import JobCode
 from incoop.fronts.mrjob.identity import Source, leads_to, named_files, side_files
 from incoop.fronts.mrjob.lines import cut_groups
 from incoop.fronts.mrjob.load import LoadedJob
-from incoop.fronts.mrjob.place import COUNTER_SEPARATOR
-from incoop.fronts.mrjob.steps import LINES, RESULT, TASK, Output, Step, StepInput, raw_tasks, roles_of, write_tasks
-from incoop.fronts.mrjob.tasks import task_file
+from incoop.fronts.mrjob.steps import MrjobStep, StepInput, StepOutput, raw_tasks, roles_of, write_tasks
+from incoop.fronts.mrjob.surroundings import COUNTER_SEPARATOR
+from incoop.fronts.mrjob.tasks import LINES, RESULT, TASK, task_file
 from incoop.inchdfs.errors import InputNotFound
 from incoop.session import Session
 
@@ -49,8 +49,8 @@ class IncoopRunner(InlineMRJobRunner):  # type: ignore[misc]
     def __init__(self, session: Session, loaded: LoadedJob, job: Any, **options: Any) -> None:
         super().__init__(**_with_local_paths(options))
         self._session, self._loaded, self._job = session, loaded, job
-        self._previous: Output | None = None
-        self._engine_steps: list[Step] = []
+        self._previous: StepOutput | None = None
+        self._engine_steps: list[MrjobStep] = []
         self.reports: list[RunReport] = []
         self.notes: list[str] = []
 
@@ -107,7 +107,7 @@ class IncoopRunner(InlineMRJobRunner):  # type: ignore[misc]
         if last or self._step_output_dir:
             self._write_parts(Path(local_path(self._output_dir_for_step(step_num), percent=False)), output)
 
-    def _run_as_mrjob(self, step: Step, kept: KeepsState) -> None:
+    def _run_as_mrjob(self, step: MrjobStep, kept: KeepsState) -> None:
         """Run a step as the inline runner does: in one process, where globals live from one task to the next."""
         if not all(map(step.is_plain, roles_of(step.description))):
             raise kept  # the inline runner has no commands
@@ -118,21 +118,21 @@ class IncoopRunner(InlineMRJobRunner):  # type: ignore[misc]
         super()._run_streaming_step(step.description, step.number)
         self._previous = None  # the next step reads files
 
-    def _all_steps(self) -> list[Step]:
+    def _all_steps(self) -> list[MrjobStep]:
         """The steps; worked out backwards, since one whose output shows its tasks asks for those of the one before."""
-        steps: list[Step] = []
+        steps: list[MrjobStep] = []
         shows = False
         for number, step in reversed(list(enumerate(self._get_steps()))):
             steps.insert(0, self._step(step, number, shows))
             shows = steps[0].has_own_tasks()
         return steps
 
-    def _step(self, step: Any, step_num: int, tasks_show: bool) -> Step:
+    def _step(self, step: Any, step_num: int, tasks_show: bool) -> MrjobStep:
         cache = Path(self._dist_cache_dir(step_num)).absolute()
         code = self._code(step_num, cache)
         variables = {**os.environ, **dict(code.variables)}
         roles = roles_of(step)
-        return Step(
+        return MrjobStep(
             name=f"{self._loaded.path.stem} {self._loaded.job.__name__} step {step_num + 1}",
             number=step_num,
             job=self._job,
@@ -169,7 +169,7 @@ class IncoopRunner(InlineMRJobRunner):  # type: ignore[misc]
             pickled=cloudpickle.dumps(self._loaded.job),  # type: ignore[no-untyped-call]
         )
 
-    def _input(self, step: Step) -> StepInput:
+    def _input(self, step: MrjobStep) -> StepInput:
         """What the step's mappers read, and how it is cut into tasks."""
         if self._previous is not None:
             return self._input_from(self._previous, step)
@@ -188,7 +188,7 @@ class IncoopRunner(InlineMRJobRunner):  # type: ignore[misc]
             return self._mrjobs_own_tasks(step, paths)  # a file that is read twice has one name
         return StepInput(LINES, paths, variables)
 
-    def _input_from(self, previous: Output, step: Step) -> StepInput:
+    def _input_from(self, previous: StepOutput, step: MrjobStep) -> StepInput:
         """The result of the step before; as a file where a mapper has to see its lines in their order."""
         if step.has_own_tasks():
             folder = step.scratch / "parts"
@@ -206,7 +206,7 @@ class IncoopRunner(InlineMRJobRunner):  # type: ignore[misc]
             file.writelines(lines for _, lines in previous.groups())
         return StepInput(LINES, [str(path)])
 
-    def _mrjobs_own_tasks(self, step: Step, paths: list[str]) -> StepInput:
+    def _mrjobs_own_tasks(self, step: MrjobStep, paths: list[str]) -> StepInput:
         """The input cut as the inline runner cuts it, for jobs whose output shows where that is."""
         splits = self._split_mapper_input(paths, step.number)
         named = step.source.names_input_file() or step.source.names_input_range()
@@ -218,7 +218,7 @@ class IncoopRunner(InlineMRJobRunner):  # type: ignore[misc]
 
         return StepInput(TASK, write_tasks(step.scratch / "map", contents()))
 
-    def _count(self, step_num: int, output: Output) -> None:
+    def _count(self, step_num: int, output: StepOutput) -> None:
         """The engine's counters in the groups that mrjob shows."""
         counters = self._counters[step_num]
         for report in output.reports:
@@ -228,7 +228,7 @@ class IncoopRunner(InlineMRJobRunner):  # type: ignore[misc]
                     of_group = counters.setdefault(group, {})
                     of_group[own] = of_group.get(own, 0) + amount
 
-    def _write_parts(self, folder: Path, output: Output) -> None:
+    def _write_parts(self, folder: Path, output: StepOutput) -> None:
         """Part files, about as many as mrjob would write; those of an earlier run that are left over go."""
         folder.mkdir(parents=True, exist_ok=True)
         names = set()

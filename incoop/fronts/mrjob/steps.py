@@ -24,17 +24,16 @@ from incoop.engine.failures import AtKey, CombinerNotSound, JobFailed
 from incoop.engine.report import RunReport
 from incoop.engine.stages.map_contract.whole_chunks import ChunkMapper
 from incoop.fingerprint import fingerprint
+from incoop.fronts.common.combiners import CombinerGivesOtherKeys
 from incoop.fronts.mrjob.code import JobCode, Script
 from incoop.fronts.mrjob.identity import Source
 from incoop.fronts.mrjob.lines import RawLines, cut_groups
-from incoop.fronts.mrjob.state import keeps_state
+from incoop.fronts.mrjob.statefulness import keeps_state
 from incoop.fronts.mrjob.tasks import (
-    LINES,
     RESULT,
     TASK,
-    Combine,
-    CombinerMovesKeys,
     Gather,
+    KeyCombiner,
     MapTask,
     ReduceKey,
     ReduceTask,
@@ -61,7 +60,7 @@ class StepInput:
 
 
 @dataclass(frozen=True, slots=True)
-class Output:
+class StepOutput:
     """A step's lines by place, and the reports of the jobs that gave them."""
 
     result: Result
@@ -75,7 +74,7 @@ class Output:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class MrjobStep:
     """A step, told by the job's own object and by mrjob's description of it."""
 
     name: str
@@ -154,7 +153,7 @@ class Step:
             return True
         return self.functions("combiner")[2] is None and self.reads_keys("combiner")
 
-    def run(self, given: StepInput) -> Output:
+    def run(self, given: StepInput) -> StepOutput:
         """Run the step; once more with the combiner in map tasks when it turns out that the tree cannot have it."""
         if not self.contracts():
             return self._run(given, contract=False)
@@ -163,7 +162,7 @@ class Step:
             return self._run_without_tree(given, refusal.read_text())
         try:
             return self._run(given, contract=True)
-        except (CombinerNotSound, CombinerMovesKeys) as unsound:
+        except (CombinerNotSound, CombinerGivesOtherKeys) as unsound:
             why = str(unsound)
         except JobFailed as failed:
             if not isinstance(failed.place, AtKey):
@@ -174,7 +173,7 @@ class Step:
         refusal.write_text(why)
         return output
 
-    def _run_without_tree(self, given: StepInput, why: str) -> Output:
+    def _run_without_tree(self, given: StepInput, why: str) -> StepOutput:
         self.note(
             f"step {self.number + 1}: the combiner runs in map tasks only, and all values of a changed key are reduced "
             f"again ({why})"
@@ -187,9 +186,9 @@ class Step:
         assert combiner is not None
         stateless = self.is_plain("combiner") and not self.has_state("combiner") and not self._looks_around()
         stateless = stateless and self.functions("combiner")[1] is None
-        return BatchCombiner(Combine(combiner, given.reads == RESULT, self.sort_values, stateless))
+        return BatchCombiner(KeyCombiner(combiner, given.reads == RESULT, self.sort_values, stateless))
 
-    def _run(self, given: StepInput, contract: bool) -> Output:
+    def _run(self, given: StepInput, contract: bool) -> StepOutput:
         placed = given.reads == RESULT
         last = "reducer" not in self.description
         map_task = MapTask(
@@ -211,7 +210,7 @@ class Step:
                 else Gather(placed, self.sort_values)
             )
         result = self._on_engine(self.name, map_task, given, reduce, batch)
-        output = Output(result, [result.report], by_task=last and given.reads == TASK)
+        output = StepOutput(result, [result.report], by_task=last and given.reads == TASK)
         if reducer is None or by_key:
             return output
         return self._reduce_tasks(reducer, output)
@@ -230,13 +229,13 @@ class Step:
         job = Job(name, mapper, reducer, combiner, shards=DEFAULT_SHARDS, records=records)
         return self.session.run(job, inputs)
 
-    def _reduce_tasks(self, reducer: Script, gathered: Output) -> Output:
+    def _reduce_tasks(self, reducer: Script, gathered: StepOutput) -> StepOutput:
         """Run whole reduce tasks, cut where mrjob would cut them, each in a file of its own."""
         pieces = cut_groups(gathered.groups(), self.tasks)
         paths = write_tasks(self.scratch / "reduce", (task_file({}, piece) for piece in pieces))
         job = Job(f"{self.name}, reduce tasks", ChunkMapper(ReduceTask(reducer)), records=WholeFile())
         result = self.session.run(job, paths)
-        return Output(result, [*gathered.reports, result.report], by_task=True)
+        return StepOutput(result, [*gathered.reports, result.report], by_task=True)
 
 
 def roles_of(description: Mapping[str, Any]) -> list[str]:
@@ -258,6 +257,3 @@ def write_tasks(folder: Path, contents: Iterable[bytes]) -> list[str]:
 def raw_tasks(folder: Path, paths: Sequence[str], digests: Mapping[str, str]) -> list[str]:
     """Task files for `mapper_raw`: one a file, which it is given by its name; its content counts, too."""
     return write_tasks(folder, (task_file({"arguments": [path, path], "content": digests[path]}) for path in paths))
-
-
-__all__ = ["LINES", "RESULT", "TASK", "Output", "Step", "StepInput", "raw_tasks", "roles_of", "write_tasks"]

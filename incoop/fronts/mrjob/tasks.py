@@ -16,8 +16,8 @@ from typing import Any
 
 import xxhash
 
-from incoop.base.errors import IncoopError
 from incoop.code import known_by_content
+from incoop.fronts.common.combiners import CombinerGivesOtherKeys
 from incoop.fronts.mrjob.code import Script, is_map
 from incoop.fronts.mrjob.lines import joined, line_of, pair_of, place_of_key, sorted_values, split_lines
 
@@ -25,17 +25,6 @@ from incoop.fronts.mrjob.lines import joined, line_of, pair_of, place_of_key, so
 LINES, RESULT, TASK = "lines", "result", "task"
 
 Placed = tuple[bytes, bytes]
-
-
-class CombinerMovesKeys(IncoopError):
-    """A combiner gave a line whose key it was not called with: it cannot be contracted."""
-
-    def __init__(self, key: str) -> None:
-        super().__init__(key)
-        self.key = key
-
-    def __str__(self) -> str:
-        return f"the combiner gave key {self.key}, which it was not called with"
 
 
 def task_file(header: Mapping[str, Any], lines: bytes = b"") -> bytes:
@@ -144,7 +133,7 @@ def _values_of(values: Iterable[Any], placed: bool, sort_values: bool) -> list[b
 
 
 @dataclass(frozen=True)
-class Combine:
+class KeyCombiner:
     """Combines many keys in one call."""
 
     script: Script
@@ -176,7 +165,7 @@ class Combine:
 def _same_keys(keys: set[bytes], lines: list[bytes]) -> list[bytes]:
     for line in lines:
         if pair_of(line)[0] not in keys:
-            raise CombinerMovesKeys(repr(pair_of(line)[0])[:200])
+            raise CombinerGivesOtherKeys(repr(pair_of(line)[0])[:200])
     return lines
 
 

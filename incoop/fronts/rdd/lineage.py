@@ -14,8 +14,8 @@ from typing import Any
 from pyspark import RDD
 
 from incoop.engine.inputs import BlockSource
-from incoop.fronts.rdd.binding import Frozen
-from incoop.fronts.rdd.steps import LIGHT, Shape, Step
+from incoop.fronts.rdd.frozen_functions import Frozen
+from incoop.fronts.rdd.steps import LIGHT, NarrowStep, Shape
 
 
 class Unmemoized(Exception):
@@ -51,7 +51,7 @@ class Base(ABC):
         source: BlockSource = self.input()
         return source
 
-    def read(self, steps: Sequence[Step] = ()) -> Iterator[Any]:
+    def read(self, steps: Sequence[NarrowStep] = ()) -> Iterator[Any]:
         """The records of a base that is kept, on the driver, after light steps."""
         raise AssertionError(f"{self.name} is not kept")
 
@@ -73,28 +73,28 @@ class Base(ABC):
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class RddPart:
     """Records of one base after some narrow steps; an RDD is one or more of them, one after the other."""
 
     base: Base
-    steps: tuple[Step, ...] = ()
+    steps: tuple[NarrowStep, ...] = ()
     #: Those of the steps that are bound to what they were, each group by the place of its first.
     bound: tuple[tuple[int, Frozen], ...] = ()
 
-    def after(self, *steps: Step) -> Part:
+    def after(self, *steps: NarrowStep) -> RddPart:
         return replace(self, steps=(*self.steps, *steps))
 
-    def binding(self, frozen: Frozen, number: int) -> Part:
+    def binding(self, frozen: Frozen, number: int) -> RddPart:
         """The part with its last steps bound."""
         first = len(self.steps) - number
         return replace(self, bound=(*self.bound, (first, frozen))).settled()
 
-    def settled(self) -> Part:
+    def settled(self) -> RddPart:
         """The part with its bound steps as they were, whatever became of the classes that they use."""
         steps = list(self.steps)
         for first, frozen in self.bound:
             for at, function in enumerate(frozen.functions, first):
-                steps[at] = Step(steps[at].kind, function)
+                steps[at] = NarrowStep(steps[at].kind, function)
         return replace(self, steps=tuple(steps)) if self.bound else self
 
     @property

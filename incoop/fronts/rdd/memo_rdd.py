@@ -16,16 +16,16 @@ from typing import Any
 from pyspark import RDD
 
 from incoop.contraction.tree.known_combiners import LawfulCombiner
-from incoop.fronts.rdd.binding import Frozen
-from incoop.fronts.rdd.bound import Late
-from incoop.fronts.rdd.indexing import indexed, renumbered
-from incoop.fronts.rdd.lineage import Base, Part, Unmemoized
-from incoop.fronts.rdd.merging import merger
-from incoop.fronts.rdd.narrow import Function
+from incoop.fronts.rdd.bound_rdd import Late
+from incoop.fronts.rdd.frozen_functions import Frozen
+from incoop.fronts.rdd.indexes import indexed, renumbered
+from incoop.fronts.rdd.lineage import Base, RddPart, Unmemoized
+from incoop.fronts.rdd.mergers import merger
+from incoop.fronts.rdd.narrow_rdd import Function
 from incoop.fronts.rdd.sources import Imported
-from incoop.fronts.rdd.stages import Stage, Work
-from incoop.fronts.rdd.steps import Sink
-from incoop.fronts.rdd.wide import WideRDD
+from incoop.fronts.rdd.stages import RddStage, StageWork
+from incoop.fronts.rdd.steps import RecordSink
+from incoop.fronts.rdd.wide_rdd import WideRDD
 
 
 class MemoRDD(WideRDD):
@@ -62,15 +62,15 @@ class MemoRDD(WideRDD):
     def isEmpty(self) -> bool:
         return not self.take(1)
 
-    def _single(self, work: Work) -> list[Any]:
+    def _single(self, work: StageWork) -> list[Any]:
         """Run a stage whose result is one value, or none."""
-        stage = Stage(self.program, lambda: work, self._at_once(), _as_it_is, lambda: 1)
+        stage = RddStage(self.program, lambda: work, self._at_once(), _as_it_is, lambda: 1)
         return [value for _, value in stage.result()]
 
     def reduce(self, f: Function) -> Any:
         merge = merger(f)
         try:
-            found = self._single(Work("reduce", Sink.REDUCED, (None, f), merge, merge, shards=1))
+            found = self._single(StageWork("reduce", RecordSink.REDUCED, (None, f), merge, merge, shards=1))
         except Unmemoized:
             return self._plain_at_once().reduce(f)
         if found:
@@ -78,7 +78,7 @@ class MemoRDD(WideRDD):
         raise ValueError("Can not reduce() empty RDD")
 
     def _aggregated(self, method: str, zero: Any, add: Function, merge: LawfulCombiner) -> list[Any]:
-        return self._single(Work(method, Sink.AGGREGATED, (zero, add), merge, merge, shards=1))
+        return self._single(StageWork(method, RecordSink.AGGREGATED, (zero, add), merge, merge, shards=1))
 
     def fold(self, zeroValue: Any, op: Function) -> Any:
         try:
@@ -105,14 +105,14 @@ class MemoRDD(WideRDD):
 
     def count(self) -> int:
         (only, *others) = self._at_once()._parts
-        if not others and only.light and isinstance(only.base, Stage) and only.base.one_pair_a_key:
+        if not others and only.light and isinstance(only.base, RddStage) and only.base.one_pair_a_key:
             try:
                 return only.base.result().report.keys_total
             except Unmemoized:
                 return self._plain_at_once().count()
         try:
             added = merger(operator.add)
-            return sum(self._single(Work("count", Sink.COUNTED, (), added, added, shards=1)))
+            return sum(self._single(StageWork("count", RecordSink.COUNTED, (), added, added, shards=1)))
         except Unmemoized:
             return self._plain_at_once().count()
 
@@ -156,7 +156,7 @@ class MemoRDD(WideRDD):
             base: Base = Imported(self.program, parent._plain_of_stored().zipWithIndex(), self.program.next_source())
         else:
             base = indexed(self.program, parent, parent._stored)
-        return self._made([Part(base)], late=late)
+        return self._made([RddPart(base)], late=late)
 
 
 def _as_it_is(rdd: RDD[Any]) -> RDD[Any]:

@@ -16,11 +16,11 @@ from pyspark.errors import PythonException
 
 from incoop.base.file_digests import FileDigests
 from incoop.engine.failures import JobFailed
-from incoop.fronts.rdd.lineage import Part, Quietly, Unmemoized
+from incoop.fronts.rdd.lineage import Quietly, RddPart, Unmemoized
 from incoop.fronts.rdd.memo_rdd import MemoRDD
-from incoop.fronts.rdd.plain import Placement, pickled_now
+from incoop.fronts.rdd.plain_spark import Placement, pickled_now
 from incoop.fronts.rdd.sources import Files, Imported, WholeFiles
-from incoop.fronts.rdd.steps import Step
+from incoop.fronts.rdd.steps import NarrowStep
 from incoop.inchdfs.cutting.records import Lines
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class RddProgram:
         path: str,
         minPartitions: int | None = None,
         use_unicode: bool = True,
-        steps: tuple[Step, ...] = (),
+        steps: tuple[NarrowStep, ...] = (),
         plain: Callable[[], RDD[Any]] | None = None,
     ) -> MemoRDD:
         """Lines of local files, as `SparkContext.textFile` gives them, after `steps`; `plain` gives the same lines."""
@@ -71,17 +71,17 @@ class RddProgram:
             return _TEXT_FILE(self.context, path, minPartitions, use_unicode)
 
         records = Lines() if use_unicode else Lines(encoding=None)
-        lines = MemoRDD(self, [Part(Files(self, path, records, plain or read, self.next_source()), steps)])
+        lines = MemoRDD(self, [RddPart(Files(self, path, records, plain or read, self.next_source()), steps)])
         return lines if steps else lines.setName(path)
 
     def whole_text_files(self, path: str, minPartitions: int | None = None, use_unicode: bool = True) -> MemoRDD:
         """(path, content) of each file, as `SparkContext.wholeTextFiles` gives them."""
         plain: RDD[Any] = _WHOLE_TEXT_FILES(self.context, path, minPartitions, use_unicode)
-        return MemoRDD(self, [Part(WholeFiles(self, path, plain, use_unicode, self.next_source()))])
+        return MemoRDD(self, [RddPart(WholeFiles(self, path, plain, use_unicode, self.next_source()))])
 
     def imported(self, rdd: RDD[Any]) -> MemoRDD:
         """Plain Spark data as the input of memoized stages."""
-        return MemoRDD(self, [Part(Imported(self, rdd, self.next_source()))])
+        return MemoRDD(self, [RddPart(Imported(self, rdd, self.next_source()))])
 
     def union(self, rdds: list[RDD[Any]]) -> RDD[Any]:
         """All records of several RDDs."""

@@ -15,10 +15,11 @@ from pyspark import RDD
 from incoop import inchdfs
 from incoop.engine.inputs import BlockSource
 from incoop.engine.output import OutputBlock
-from incoop.fronts.rdd.blocks import Blocks, file_as_record, id_of, made_block, records_of_chunk
+from incoop.fronts.common.made_blocks import MadeBlocks, id_of, made_block
 from incoop.fronts.rdd.hadoop_paths import OTHER_CODECS, local_files
-from incoop.fronts.rdd.imported import ImportedBlocks
+from incoop.fronts.rdd.imported_blocks import ImportedBlocks
 from incoop.fronts.rdd.lineage import Base, Quietly, Unmemoized
+from incoop.fronts.rdd.records import file_as_record, records_of_chunk
 from incoop.fronts.rdd.steps import Shape
 from incoop.inchdfs.cutting.records import RecordFormat, WholeFile
 
@@ -51,7 +52,7 @@ class Files(Base):
             raise Unmemoized(f"{self.path} is read by Spark itself")
         return files
 
-    def blocks(self) -> Blocks:
+    def blocks(self) -> MadeBlocks:
         def chunks() -> list[OutputBlock]:
             manifest = self._program.session.index(self.input(), self.records)
             form = repr(self.records).encode()
@@ -66,7 +67,7 @@ class Files(Base):
                 )
             ]
 
-        return Blocks(chunks)
+        return MadeBlocks(chunks)
 
     def plain(self) -> RDD[Any]:
         if self._plain is None:
@@ -80,14 +81,31 @@ class Files(Base):
         return not any(Path(file).stat().st_size for file in self._files())
 
 
-class WholeFiles(Base):
+class PlainRecords(Base):
+    """Records that an RDD of plain Spark has, too."""
+
+    def __init__(self, program: RddProgram, rdd: RDD[Any]) -> None:
+        self._program, self._rdd = program, rdd
+
+    def plain(self) -> RDD[Any]:
+        return self._rdd
+
+    def partitions(self) -> int:
+        return self._rdd.getNumPartitions()
+
+    def empty(self) -> bool:
+        return not self.blocks().output_blocks()
+
+
+class WholeFiles(PlainRecords):
     """Local files, each a record of its path and its content, as `wholeTextFiles` reads them."""
 
     shape = Shape.STORED
     raw = True
 
     def __init__(self, program: RddProgram, path: str, plain: RDD[Any], use_unicode: bool, number: int) -> None:
-        self._program, self._path, self._rdd, self._use_unicode = program, path, plain, use_unicode
+        super().__init__(program, plain)
+        self._path, self._use_unicode = path, use_unicode
         self.name = f"files {number}"
         self._source: BlockSource | None = None
 
@@ -97,7 +115,7 @@ class WholeFiles(Base):
             if uris is None or any(uri.endswith(OTHER_CODECS) for uri in uris):
                 self._source = ImportedBlocks(self._rdd, self._program.worker_config(), one_by_one=True)
             else:
-                self._source = Blocks(partial(self._files, uris))
+                self._source = MadeBlocks(partial(self._files, uris))
         return self._source
 
     def _files(self, uris: list[str]) -> list[OutputBlock]:
@@ -122,15 +140,6 @@ class WholeFiles(Base):
             )
         return made
 
-    def plain(self) -> RDD[Any]:
-        return self._rdd
-
-    def partitions(self) -> int:
-        return self._rdd.getNumPartitions()
-
-    def empty(self) -> bool:
-        return not self.input().output_blocks()
-
 
 def _listed(rdd: RDD[Any]) -> list[str] | None:
     """The files that Spark will read for `wholeTextFiles`, in its order; None where they are not local."""
@@ -152,14 +161,13 @@ def _listed(rdd: RDD[Any]) -> list[str] | None:
     return uris
 
 
-class Imported(Base):
+class Imported(PlainRecords):
     """Elements of a plain RDD."""
 
     shape = Shape.STORED
 
     def __init__(self, program: RddProgram, rdd: RDD[Any], number: int) -> None:
-        self._rdd = rdd
-        self._program = program
+        super().__init__(program, rdd)
         self._blocks: ImportedBlocks | None = None
         self.name = f"data {number}"
 
@@ -167,15 +175,6 @@ class Imported(Base):
         if self._blocks is None:
             self._blocks = ImportedBlocks(self._rdd, self._program.worker_config())
         return self._blocks
-
-    def plain(self) -> RDD[Any]:
-        return self._rdd
-
-    def partitions(self) -> int:
-        return self._rdd.getNumPartitions()
-
-    def empty(self) -> bool:
-        return not self.input().output_blocks()
 
 
 class Computed(Imported):

@@ -19,10 +19,10 @@ from incoop.contraction.tree.known_combiners import LawfulCombiner
 from incoop.engine.stages.map_contract.whole_chunks import ChunkMapper
 from incoop.engine.stored import BlobReader
 from incoop.fronts.rdd.accumulators import Updates, accumulators_in
-from incoop.fronts.rdd.lineage import Base, Part, Quietly, Unmemoized
-from incoop.fronts.rdd.sorting import range_ends
+from incoop.fronts.rdd.lineage import Base, Quietly, RddPart, Unmemoized
+from incoop.fronts.rdd.sort_ranges import range_ends
 from incoop.fronts.rdd.sources import Files
-from incoop.fronts.rdd.steps import LIGHT, Fused, Kind, Shape, Sink, Step, read_light
+from incoop.fronts.rdd.steps import LIGHT, Fused, NarrowStep, RecordSink, Shape, StepKind, read_light
 from incoop.inchdfs.cutting.records import Lines
 from incoop.job import DEFAULT_SHARDS, Job, Reducer
 
@@ -34,16 +34,18 @@ if TYPE_CHECKING:
 
 
 #: What becomes of records of a sort without regard to their order, or with it.
-_FREE_OF_ORDER = frozenset({Sink.STORED, Sink.SKETCHED, Sink.SIZED, Sink.NUMBERED, Sink.COUNTED})
+_FREE_OF_ORDER = frozenset(
+    {RecordSink.STORED, RecordSink.SKETCHED, RecordSink.SIZED, RecordSink.NUMBERED, RecordSink.COUNTED}
+)
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class StageWork:
     """What a stage does with the records of its parts."""
 
     #: PySpark's name of it.
     method: str
-    sink: Sink
+    sink: RecordSink
     arguments: tuple[Any, ...] = ()
     combiner: LawfulCombiner | None = None
     reducer: Reducer | None = None
@@ -55,14 +57,14 @@ class Above(Protocol):
     """The RDD that a stage works on, bound."""
 
     @property
-    def _parts(self) -> tuple[Part, ...]: ...
+    def _parts(self) -> tuple[RddPart, ...]: ...
 
     def _plain(self) -> RDD[Any]: ...
 
     def _exact(self) -> RDD[Any]: ...
 
 
-class Stage(Base):
+class RddStage(Base):
     """A job of the engine over the parts of an RDD; `follow` makes the same of a plain RDD."""
 
     kept = True
@@ -70,7 +72,7 @@ class Stage(Base):
     def __init__(
         self,
         program: RddProgram,
-        work: Callable[[], Work],
+        work: Callable[[], StageWork],
         above: Above,
         follow: Callable[[RDD[Any]], RDD[Any]],
         partitions: Callable[[], int],
@@ -108,7 +110,7 @@ class Stage(Base):
     def _run(self) -> Result:
         inputs = [part.base.input() for part in self.parts]
         for part in self.parts:
-            if any(step.kind is Kind.PARTITION for step in part.steps) and (part.base.ordered or part.base.empty()):
+            if any(step.kind is StepKind.PARTITION for step in part.steps) and (part.base.ordered or part.base.empty()):
                 raise Quietly("no block is a partition of sorted records, and none is an empty partition")
         if self.ordered and len(self.parts) > 1:
             raise Quietly("records of several orders")
@@ -147,7 +149,7 @@ class Stage(Base):
         steps = [step.kind.name.lower() for step in self.parts[0].steps if step.kind not in LIGHT]
         return f"{self.program.name}: {'.'.join([*steps[-3:], self.work.method])} [{self.name}]"
 
-    def read(self, steps: Sequence[Step] = ()) -> Iterator[Any]:
+    def read(self, steps: Sequence[NarrowStep] = ()) -> Iterator[Any]:
         """The records of the result, after light steps."""
         pairs = self.result().by_block()
         return read_light(steps, sorted(pairs, key=itemgetter(0)) if self.ordered else pairs, self.shape)
@@ -188,10 +190,10 @@ class Stage(Base):
         return not any(block.length for block in self.result().output_blocks())
 
 
-class SortStage(Stage):
+class SortStage(RddStage):
     """Pairs in the order of their keys, by ranges that a stage before this one found."""
 
-    def __init__(self, ranges: Stage, *given: Any) -> None:
+    def __init__(self, ranges: RddStage, *given: Any) -> None:
         super().__init__(*given)
         self._ranges = ranges
         self.shape, self.ordered = Shape.RANGES, True

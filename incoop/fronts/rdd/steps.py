@@ -18,10 +18,10 @@ from pyspark.resultiterable import ResultIterable
 
 from incoop.contraction.columns.keys import hash_of
 from incoop.fronts.rdd.accumulators import Updates
-from incoop.fronts.rdd.sorting import smallest
+from incoop.fronts.rdd.sort_ranges import smallest
 
 
-class Kind(Enum):
+class StepKind(Enum):
     """What a step does with a record `x`; `f` stands for its function."""
 
     MAP = "x = f(x)"
@@ -38,14 +38,14 @@ class Kind(Enum):
     PARTITION = ""
 
 
-LIGHT = frozenset({Kind.KEYS, Kind.VALUES, Kind.GROUPED})
+LIGHT = frozenset({StepKind.KEYS, StepKind.VALUES, StepKind.GROUPED})
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class NarrowStep:
     """One narrow transformation."""
 
-    kind: Kind
+    kind: StepKind
     function: Callable[..., Any] | None = None
 
 
@@ -60,7 +60,7 @@ class Shape(Enum):
     RANGES = "for b, xs in records:\n for x in xs:"
 
 
-class Sink(Enum):
+class RecordSink(Enum):
     """Where records go: lines before the loop, for each record, and after it. `g` and `h` are the sink's arguments."""
 
     RECORDS = "", "yield x", ""
@@ -102,8 +102,8 @@ class Sink(Enum):
 class Fused:
     """A chain of steps and its sink, as the function of a `ChunkMapper`."""
 
-    steps: tuple[Step, ...]
-    sink: Sink
+    steps: tuple[NarrowStep, ...]
+    sink: RecordSink
     shape: Shape
     arguments: tuple[Any, ...] = ()
     updates: Updates = field(default_factory=Updates)
@@ -118,22 +118,22 @@ class Fused:
 
 
 def run_steps(
-    steps: Sequence[Step], sink: Sink, shape: Shape, arguments: tuple[Any, ...], records: Iterable[Any]
+    steps: Sequence[NarrowStep], sink: RecordSink, shape: Shape, arguments: tuple[Any, ...], records: Iterable[Any]
 ) -> Any:
     """Send records through steps into a sink."""
-    until = next((at for at, step in enumerate(steps) if step.kind is Kind.PARTITION), None)
+    until = next((at for at, step in enumerate(steps) if step.kind is StepKind.PARTITION), None)
     if until is None:
         loop = _loop(tuple(step.kind for step in steps), sink, shape)
         return loop(records, [step.function for step in steps], *arguments)
     function = steps[until].function
     assert function is not None
-    inner = run_steps(steps[:until], Sink.RECORDS, shape, (), records)
+    inner = run_steps(steps[:until], RecordSink.RECORDS, shape, (), records)
     return run_steps(steps[until + 1 :], sink, Shape.RECORDS, arguments, function(inner))
 
 
-def read_light(steps: Sequence[Step], pairs: Iterable[tuple[Any, Any]], shape: Shape) -> Iterator[Any]:
+def read_light(steps: Sequence[NarrowStep], pairs: Iterable[tuple[Any, Any]], shape: Shape) -> Iterator[Any]:
     """The records behind stored pairs, after steps that cost nothing."""
-    found: Iterator[Any] = run_steps(steps, Sink.RECORDS, shape, (), pairs)
+    found: Iterator[Any] = run_steps(steps, RecordSink.RECORDS, shape, (), pairs)
     return found
 
 
@@ -153,7 +153,7 @@ _NAMES = {
 
 
 @lru_cache(maxsize=512)
-def _loop(kinds: tuple[Kind, ...], sink: Sink, shape: Shape) -> Callable[..., Any]:
+def _loop(kinds: tuple[StepKind, ...], sink: RecordSink, shape: Shape) -> Callable[..., Any]:
     before, each, after = sink.value
     lines = ["def loop(records, functions, g=None, h=None):"]
     for number, kind in enumerate(kinds):

@@ -22,7 +22,7 @@ from pyspark.sql.readwriter import DataFrameReader
 
 from incoop.fronts.rdd.memo_rdd import MemoRDD
 from incoop.fronts.rdd.program import RddProgram
-from incoop.fronts.rdd.steps import Kind, Step
+from incoop.fronts.rdd.steps import NarrowStep, StepKind
 from incoop.session import connect
 
 #: What a DataFrame that `spark.read.text` made remembers.
@@ -156,7 +156,9 @@ def _row(line: str) -> Row:
 def _rows_of_text(
     program: RddProgram, frame: DataFrame, paths: Sequence[str], plain_rdd: Callable[[DataFrame], RDD[Any]]
 ) -> RDD[Any]:
-    return program.text_file(",".join(paths), steps=(Step(Kind.MAP, _row),), plain=lambda: plain_rdd(frame).map(_value))
+    return program.text_file(
+        ",".join(paths), steps=(NarrowStep(StepKind.MAP, _row),), plain=lambda: plain_rdd(frame).map(_value)
+    )
 
 
 def _value(row: Row) -> Any:

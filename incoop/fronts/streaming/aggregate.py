@@ -13,7 +13,7 @@ from decimal import Decimal
 from itertools import groupby
 
 from incoop.base.errors import IncoopError
-from incoop.fronts.streaming.records import KeyRule
+from incoop.fronts.streaming.lines import KeyRule
 
 _TWO_TO_64 = 1 << 64
 

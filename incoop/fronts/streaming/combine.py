@@ -20,13 +20,13 @@ import numpy as np
 import numpy.typing as npt
 import xxhash
 
-from incoop.base.errors import IncoopError
+from incoop.fronts.common.combiners import CombinerGivesOtherKeys
 from incoop.fronts.streaming.aggregate import aggregate
-from incoop.fronts.streaming.keys import Keys
-from incoop.fronts.streaming.partition import Partitioner
-from incoop.fronts.streaming.programs import Program, count_all
+from incoop.fronts.streaming.line_keys import LineKeys
+from incoop.fronts.streaming.lines import KeyRule, LineOrder, in_pieces, joined, lines_of, repeated
+from incoop.fronts.streaming.partitions import Partitioner
+from incoop.fronts.streaming.program import Program, count_all
 from incoop.fronts.streaming.properties import task_variables
-from incoop.fronts.streaming.records import KeyRule, Order, in_pieces, joined, lines_of, repeated
 
 _DIGEST_BYTES = 16
 _NO_DIGEST = bytes(_DIGEST_BYTES)
@@ -40,40 +40,26 @@ Numbers = npt.NDArray[np.int64]
 Old = Callable[[], Iterable[dict[int, list[bytes]]]]
 
 
-class CombinerEmitsOtherKeys(IncoopError):
-    """A combiner printed a key that it was not given."""
-
-    def __init__(self, key: str) -> None:
-        super().__init__(key)
-        self.key = key
-
-    def __str__(self) -> str:
-        return (
-            f"the combiner printed the key {self.key}, which it was not given. Lines of other keys cannot be "
-            "combined again; print the keys that were read, or leave the combiner out."
-        )
-
-
 @dataclass(frozen=True, slots=True)
 class Combined:
     """What a combiner gave: lines as the mapper would have printed them, their keys, and what it counted."""
 
     lines: list[bytes]
-    keys: Keys
+    keys: LineKeys
     counters: Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Combine:
+class LineCombiner:
     """A combiner over sorted lines."""
 
     program: Program | str
-    order: Order
+    order: LineOrder
     #: Between key and value of what it reads, and how what it prints is read.
     input_separator: bytes
     printed: KeyRule
 
-    def lines(self, given: list[bytes], given_keys: Keys, counts: Sequence[int] | None = None) -> Combined:
+    def lines(self, given: list[bytes], given_keys: LineKeys, counts: Sequence[int] | None = None) -> Combined:
         """Combine lines that are in order; `counts` says how often each line is given."""
         rule = self.order.rule
         if isinstance(self.program, str):
@@ -87,13 +73,13 @@ class Combine:
             known = set(given_keys.to_list())
             for key in keys.to_list():
                 if key not in known:
-                    raise CombinerEmitsOtherKeys(f"{key!r:.200}")
+                    raise CombinerGivesOtherKeys(f"{key!r:.200}")
         if self.printed == rule:
             return Combined(found, keys, done.counters)
         combined = self.printed.rewritten(found, rule.separator)
         for line, key in zip(combined, keys.to_list(), strict=True):
             if rule.split(line)[0] != key:  # a value behind a key of too few fields
-                raise CombinerEmitsOtherKeys(f"{line!r:.200}")
+                raise CombinerGivesOtherKeys(f"{line!r:.200}")
         return Combined(combined, keys, done.counters)
 
 
@@ -140,7 +126,7 @@ def pick(values: Sequence[Any], places: Numbers) -> list[Any]:
 class CombineChunk:
     """Combines what a mapper printed for a chunk."""
 
-    combine: Combine
+    combine: LineCombiner
     partitioner: Partitioner
 
     def __call__(self, printed: Mapping[bytes, int], old: Old) -> Iterator[tuple[int, bytes]]:
@@ -177,7 +163,7 @@ class CombineChunk:
         return known if len(known) >= len(digests) * _MANY else {}
 
     def _combined(
-        self, lines: list[bytes], counts: list[int], keys: Keys, numbers: Numbers, known: Mapping[int, bytes]
+        self, lines: list[bytes], counts: list[int], keys: LineKeys, numbers: Numbers, known: Mapping[int, bytes]
     ) -> Combined:
         """Combine the lines of all buckets that are not known."""
         if known:
@@ -201,7 +187,7 @@ def _digests(lines: list[bytes], counts: Numbers, buckets: Grouped) -> dict[int,
 class CombineStage:
     """Combines buckets of several chunks, all of them in one process."""
 
-    combine: Combine
+    combine: LineCombiner
     partitioner: Partitioner
 
     def __call__(self, groups: Iterable[tuple[int, list[bytes]]]) -> Iterator[tuple[int, bytes]]:

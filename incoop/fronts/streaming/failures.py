@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from incoop.base.errors import IncoopError
 from incoop.engine.failures import AtKey, AtRecord, CombinerNotSound, JobFailed
-from incoop.fronts.streaming.combine import CombinerEmitsOtherKeys
+from incoop.fronts.common.combiners import CombinerGivesOtherKeys
 
 
 class StreamingFailed(IncoopError):
@@ -23,7 +23,7 @@ class StreamingFailed(IncoopError):
 
 def told(failed: JobFailed, where: str) -> IncoopError:
     """The engine's error without a traceback of incoop's own: the command's words are what helps."""
-    if isinstance(failed.cause, CombinerEmitsOtherKeys | CombinerNotSound):
+    if isinstance(failed.cause, CombinerGivesOtherKeys | CombinerNotSound):
         return failed.cause
     return StreamingFailed(where, failed.error if failed.cause is None else str(failed.cause))
 

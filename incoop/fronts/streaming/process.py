@@ -22,8 +22,8 @@ from functools import partial
 from pathlib import Path
 from typing import IO
 
-from incoop.base.errors import IncoopError
 from incoop.engine.running.nearby import ended_on_failure
+from incoop.fronts.common.commands import CommandFailed
 
 #: Bytes written or read at once, and what a pipe should hold: most chunks, so that neither side waits for the other.
 _PIECE = 1 << 20
@@ -36,18 +36,6 @@ _LONGEST_LINE = 2000
 
 _COUNTER = re.compile(r"reporter:counter:([^,]*),([^,]*),\s*(-?\d+)\s*$")
 _STATUS = "reporter:status:"
-
-
-class CommandFailed(IncoopError):
-    """A command ended with an exit code that is not 0, did not start, or did nothing for too long."""
-
-    def __init__(self, role: str, command: str, what: str, last_lines: str, remedy: str) -> None:
-        super().__init__(role, command, what, last_lines, remedy)
-        self.role, self.command, self.what, self.last_lines, self.remedy = role, command, what, last_lines, remedy
-
-    def __str__(self) -> str:
-        said = f"Its last words on standard error:\n{self.last_lines}" if self.last_lines else "It said nothing."
-        return f"the {self.role} {self.command!r} {self.what}. {said}\n{self.remedy}"
 
 
 @dataclass(slots=True)

@@ -18,10 +18,10 @@ from incoop.contraction.parts.packs import BlockLost
 from incoop.engine.output import OutputBlock, Pair
 from incoop.engine.stored import BlobReader
 from incoop.fronts.streaming.aggregate import aggregate
-from incoop.fronts.streaming.partition import Partitioner, shards_of
-from incoop.fronts.streaming.programs import Program, count_all
+from incoop.fronts.streaming.lines import KeyRule, LineOrder, in_pieces, joined
+from incoop.fronts.streaming.partitions import Partitioner, shards_of
+from incoop.fronts.streaming.program import Program, count_all
 from incoop.fronts.streaming.properties import task_variables
-from incoop.fronts.streaming.records import KeyRule, Order, in_pieces, joined
 from incoop.result import Result
 
 #: Of `-reducer aggregate`.
@@ -37,7 +37,7 @@ class ReduceStage:
 
     program: Program | str | None
     reducers: int
-    order: Order
+    order: LineOrder
     input_separator: bytes
     #: How printed lines are read, between key and value of the output, and whether it follows every key.
     printed: KeyRule

@@ -7,15 +7,12 @@ may keep state from key to key, so that it runs again for all of its partition w
 
 from __future__ import annotations
 
-import os
 import tempfile
 import time
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
-
-import xxhash
 
 from incoop import inchdfs
 from incoop.base.errors import BadCall
@@ -24,25 +21,20 @@ from incoop.contraction.tree.known_combiners import BatchCombiner
 from incoop.engine.failures import JobFailed
 from incoop.engine.report import RunReport
 from incoop.engine.stages.map_contract.whole_chunks import ChunkMapper
-from incoop.fronts.streaming.combine import (
-    Combine,
-    CombineChunk,
-    CombinerEmitsOtherKeys,
-    CombineStage,
-    passed_on,
-)
+from incoop.fronts.common.combiners import CombinerGivesOtherKeys
+from incoop.fronts.common.reports import added_up
+from incoop.fronts.streaming.combine import CombineChunk, CombineStage, LineCombiner, passed_on
 from incoop.fronts.streaming.failures import place_in_job, shown_partition, told
-from incoop.fronts.streaming.files import Shipment, without_clashes
+from incoop.fronts.streaming.job_commands import JobCommands
+from incoop.fronts.streaming.map import MapOnlyStage, MapStage, WholeChunks
 from incoop.fronts.streaming.options import Options
-from incoop.fronts.streaming.output import refuse_existing, write_in_order, write_partitions
-from incoop.fronts.streaming.partition import REDUCE_SHARDS, tree_shards
-from incoop.fronts.streaming.programs import Program, ProgramBuilder, caller_environment
-from incoop.fronts.streaming.properties import is_placement, variable_of
-from incoop.fronts.streaming.reads import observed
-from incoop.fronts.streaming.reduce import AGGREGATE, Partitions, ReduceBuckets, ReduceStage
-from incoop.fronts.streaming.settings import Settings, command_or_none, input_paths
-from incoop.fronts.streaming.stages import MapOnlyStage, MapStage, WholeChunks
-from incoop.fronts.streaming.trial import Sample, Trial
+from incoop.fronts.streaming.part_files import refuse_existing, write_in_order, write_partitions
+from incoop.fronts.streaming.partitions import REDUCE_SHARDS, tree_shards
+from incoop.fronts.streaming.program import Program
+from incoop.fronts.streaming.reduce import Partitions, ReduceBuckets, ReduceStage
+from incoop.fronts.streaming.seen_reads import observed
+from incoop.fronts.streaming.settings import Settings, input_paths
+from incoop.fronts.streaming.trial import Trial, sample_blocks
 from incoop.inchdfs.files.sources import expand
 from incoop.job import Job
 from incoop.result import Result
@@ -54,12 +46,6 @@ CHUNKS = inchdfs.ChunkSettings(average=5 << 18, maximum=3 << 19)
 
 #: So many partitions are reduced by threads of this process: more are worth a Spark job.
 _REDUCED_NEARBY = 4
-
-#: How a mapper's text shows that it wants to know its input file: both names of the variable end so.
-_INPUT_FILE = b"map_input_file"
-
-#: Programs larger than this are not searched for it: they are interpreters, not scripts.
-_SEARCHED = 1 << 20
 
 
 def run_streaming(session: Session, options: Options) -> RunReport:
@@ -74,64 +60,34 @@ def run_streaming(session: Session, options: Options) -> RunReport:
     store = session.datasets.folder.parent.absolute()
     store.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="streaming-", dir=store, ignore_cleanup_errors=True) as staging:
-        job = StreamingJob(options, Path(staging))
+        job = StreamingJob.of(options, Path(staging))
         try:
             return job.run(session, output)
-        except CombinerEmitsOtherKeys as other:
-            job.leave_combiner_out()
-            report = job.run(session, output)
+        except CombinerGivesOtherKeys as other:
+            report = job.without_combiner().run(session, output)
             report.warnings.append(f"running without the combiner: {other}")
             return report
         finally:
-            observed(job.states)  # also of a job that failed: finished tasks are kept
+            observed(job.commands.states)  # also of a job that failed: finished tasks are kept
 
 
+@dataclass(frozen=True, slots=True)
 class StreamingJob:
-    """A job with its commands found and its files in place."""
+    """A job as jobs of the engine."""
 
-    def __init__(self, options: Options, staging: Path) -> None:
-        self.options = options
-        self.settings = Settings.of(options)
-        self.inputs = input_paths(options)
-        builder = _builder(options, self.settings, staging)
-        mapper, combiner, reducer = self._commands()
-        wanted = {"mapper": mapper, "combiner": combiner, "reducer": reducer}
-        words = {
-            role: builder.words(role, text) for role, text in wanted.items() if text is not None and text != AGGREGATE
-        }
-        builder.stage()
-        programs = {role: builder.build(role, str(wanted[role]), words) for role in words}
-        builder.make_executable(list(programs.values()))
-        for note in builder.notes:
-            options.note(note)
-        #: Where programs note what they read.
-        self.states = {Path(each.offered.notes) for each in programs.values() if each.offered.notes}
-        self.mapper = programs.get("mapper")
-        self.combiner: Program | str | None = programs.get("combiner", AGGREGATE if combiner == AGGREGATE else None)
-        self.reducer: Program | str | None = programs.get("reducer", AGGREGATE if reducer == AGGREGATE else None)
-        self.name = options.properties.get("mapreduce.job.name") or self._default_name(mapper, combiner, reducer)
-        self.names_input = self._wants_input_file(builder)
+    options: Options
+    settings: Settings
+    inputs: list[str]
+    commands: JobCommands
 
-    def _commands(self) -> tuple[str | None, str | None, str | None]:
-        options = self.options
-        mapper = command_or_none("mapper", options.mapper)
-        if not self.settings.reducers:
-            if options.combiner is not None:
-                options.note("-combiner has no effect without reducers.")
-            return mapper, None, None
-        reducer = command_or_none("reducer", options.reducer)
-        if reducer is not None and reducer.lower() == AGGREGATE:
-            return mapper, AGGREGATE, AGGREGATE
-        return mapper, command_or_none("combiner", options.combiner), reducer
+    @classmethod
+    def of(cls, options: Options, staging: Path) -> StreamingJob:
+        """The job that options ask for, its files in place."""
+        settings, inputs = Settings.of(options), input_paths(options)
+        return cls(options, settings, inputs, JobCommands.found(options, settings, inputs, staging))
 
-    def _default_name(self, *commands: str | None) -> str:
-        """Found again by the next run: commands and inputs say which job it is, the output's name often has a date."""
-        identity = repr((commands, self.options.inputs, self.settings.reducers))
-        shown = " | ".join(command for command in commands if command)[:60]
-        return f"streaming {shown or 'identity'} {xxhash.xxh3_64_hexdigest(identity.encode())[:8]}"
-
-    def leave_combiner_out(self) -> None:
-        self.combiner = None
+    def without_combiner(self) -> StreamingJob:
+        return replace(self, commands=replace(self.commands, combiner=None))
 
     def run(self, session: Session, output: Path) -> RunReport:
         """Run the job's stages and write the output."""
@@ -151,9 +107,9 @@ class StreamingJob:
         return report
 
     def _reduced(self, session: Session) -> tuple[Result, RunReport]:
-        settings = self.settings
+        settings, commands = self.settings, self.commands
         reduce = ReduceStage(
-            self.reducer,
+            commands.reducer,
             settings.reducers,
             settings.order,
             settings.input_separator,
@@ -161,39 +117,41 @@ class StreamingJob:
             settings.output_separator,
             settings.trailing,
         )
-        if self.combiner is None:
-            job = Job(self.name, self._mappers(None), reduce, shards=REDUCE_SHARDS, records=WholeChunks())
+        if commands.combiner is None:
+            job = Job(commands.name, self._mappers(None), reduce, shards=REDUCE_SHARDS, records=WholeChunks())
             result = session.run(job, self._inputs())
             return result, result.report
-        combine = Combine(self.combiner, settings.order, settings.input_separator, settings.combine_printed)
+        combine = LineCombiner(commands.combiner, settings.order, settings.input_separator, settings.combine_printed)
         combining = Job(
-            f"{self.name} (combine)",
+            f"{commands.name} (combine)",
             self._mappers(CombineChunk(combine, settings.partitioner)),
             passed_on,
             BatchCombiner(CombineStage(combine, settings.partitioner), nearby=True),
             shards=tree_shards(settings.reducers),
             records=WholeChunks(),
         )
-        if settings.tries_combiner and isinstance(self.combiner, Program):
+        if settings.tries_combiner and isinstance(commands.combiner, Program):
             self._try_combiner(session, combine, reduce)
         combined = session.run(combining, self._inputs())
-        reducing = Job(self.name, ChunkMapper(ReduceBuckets(reduce), nearby=_REDUCED_NEARBY))
+        reducing = Job(commands.name, ChunkMapper(ReduceBuckets(reduce), nearby=_REDUCED_NEARBY))
         try:
             result = session.run(reducing, Partitions(combined, settings.partitioner))
         except JobFailed as failed:
             raise told(failed, shown_partition(failed)) from None
         return result, _together(combined.report, result.report)
 
-    def _try_combiner(self, session: Session, combine: Combine, reduce: ReduceStage) -> None:
+    def _try_combiner(self, session: Session, combine: LineCombiner, reduce: ReduceStage) -> None:
         """Raise UnsoundCombiner if the combiner changes the result of a sample; asked once for each set of commands."""
         trial = Trial(self._map_stage(None), combine, reduce)
-        sample = Sample(session.datasets, tuple(self.inputs))
-        session.run(Job(f"{self.name} (trial)", ChunkMapper(trial, nearby=1)), sample)
+        sample = sample_blocks(session.datasets, self.inputs)
+        session.run(Job(f"{self.commands.name} (trial)", ChunkMapper(trial, nearby=1)), sample)
 
     def _map_stage(self, combine: CombineChunk | None) -> MapStage:
         settings = self.settings
         separator = settings.key_value_separator
-        return MapStage(self.mapper, settings.order, settings.partitioner, combine, key_value_separator=separator)
+        return MapStage(
+            self.commands.mapper, settings.order, settings.partitioner, combine, key_value_separator=separator
+        )
 
     def _mappers(self, combine: CombineChunk | None) -> Any:
         stage = self._map_stage(combine)
@@ -202,7 +160,7 @@ class StreamingJob:
             own = replace(stage, input_file=input_file)
             return ChunkMapper(own, tries_combiner=False, takes_old=combine is not None, nearby=1)
 
-        return {name: mapper(name) for name in self._files()} if self.names_input else mapper(None)
+        return {name: mapper(name) for name in self._files()} if self.commands.names_input else mapper(None)
 
     def _map_only_job(self) -> Job:
         settings = self.settings
@@ -215,99 +173,26 @@ class StreamingJob:
             return ChunkMapper(stage, nearby=mapper.nearby)
 
         mapper = {name: only(each) for name, each in stages.items()} if isinstance(stages, Mapping) else only(stages)
-        return Job(self.name, mapper, records=WholeChunks())
+        return Job(self.commands.name, mapper, records=WholeChunks())
 
     def _inputs(self) -> Any:
-        return {name: [path] for name, path in self._files().items()} if self.names_input else self.inputs
+        return {name: [path] for name, path in self._files().items()} if self.commands.names_input else self.inputs
 
     def _files(self) -> dict[str, str]:
         """Every input file by the URI that Hadoop would name it by."""
         paths = [str(file.path.absolute()) for file in expand(self.inputs)]
         return {f"file:{path}": path for path in paths}
 
-    def _wants_input_file(self, builder: ProgramBuilder) -> bool:
-        """Whether mappers are given their input file's name: as asked for, else when their text mentions it."""
-        wanted = self.settings.input_file
-        if wanted is None:
-            wanted = self.mapper is not None and _mentions_input_file(self.mapper, builder)
-        if wanted and any(path.startswith("inchdfs:") for path in self.inputs):
-            raise BadCall(
-                "the mapper asks for its input file's name, which a stored dataset does not give; name files, or say "
-                "-D incoop.input.file.name=false."
-            )
-        return wanted
-
-
-def _mentions_input_file(mapper: Program, builder: ProgramBuilder) -> bool:
-    if _INPUT_FILE in mapper.text.encode():
-        return True
-    paths = [builder.staging / link for link in mapper.offered.links]
-    paths += [Path(word) for word in mapper.offered.argv if Path(word).is_absolute()]
-    files = (file for path in paths for file in (path.rglob("*") if path.is_dir() else [path]))
-    return any(
-        file.is_file() and file.stat().st_size <= _SEARCHED and _INPUT_FILE in file.read_bytes() for file in files
-    )
-
-
-def _builder(options: Options, settings: Settings, staging: Path) -> ProgramBuilder:
-    places, meaningful = caller_environment()
-    counted = {
-        variable_of(name): value
-        for properties in (options.given_properties, options.properties)
-        for name, value in properties.items()
-        if not is_placement(name)
-    }
-    run_id = f"{time.strftime('%Y%m%d%H%M%S')}_{os.getpid()}"
-    offered = {
-        **{variable_of(name): value for name, value in {**options.given_properties, **options.properties}.items()},
-        "mapreduce_job_id": f"job_{run_id}",
-        "mapred_job_id": f"job_{run_id}",
-        "mapreduce_job_name": options.properties.get("mapreduce.job.name", "streamjob"),
-        "mapreduce_job_user_name": places.get("USER", ""),
-        "mapreduce_input_fileinputformat_inputdir": ",".join(options.inputs),
-        "mapreduce_output_fileoutputformat_outputdir": options.output or "",
-        **places,
-    }
-    shipments = [
-        *(Shipment.parse(text) for text in options.files),
-        *(Shipment.parse(text, archive=True) for text in options.archives),
-    ]
-    reducers = str(settings.reducers)
-    return ProgramBuilder(
-        without_clashes(shipments),
-        staging,
-        staging.parent / "streaming-reads",
-        {
-            **counted,
-            "mapreduce_job_reduces": reducers,
-            "mapred_reduce_tasks": reducers,
-            **meaningful,
-            **options.environment,
-        },
-        offered,
-        settings.depends_on,
-        settings.exit_code_counts,
-        settings.timeout,
-        options.verbose,
-    )
-
 
 def _together(combined: RunReport, reduced: RunReport) -> RunReport:
-    """One report of the stages that are one job to the user."""
-    return replace(
-        combined,
-        job=reduced.job,
-        generation=reduced.generation,
-        keys_total=reduced.map.tasks,
-        keys_reduced=reduced.map.executed,
-        seconds={
-            **combined.seconds,
-            "reduce": combined.seconds["reduce"] + reduced.seconds["total"],
-            "spark": combined.seconds["spark"] + reduced.seconds["spark"],
-        },
-        warnings=[*combined.warnings, *reduced.warnings],
-        counters={
-            name: combined.counters.get(name, 0) + reduced.counters.get(name, 0)
-            for name in {*combined.counters, *reduced.counters}
-        },
-    )
+    """The report of two jobs that are one to the user: what the second maps are the partitions that are reduced."""
+    whole = added_up(reduced.job, [combined, reduced])
+    whole.generation = reduced.generation
+    whole.map, whole.combine = combined.map, combined.combine
+    whole.keys_total, whole.keys_reduced = reduced.map.tasks, reduced.map.executed
+    whole.seconds = {
+        **combined.seconds,
+        "spark": whole.seconds["spark"],
+        "reduce": combined.seconds["reduce"] + reduced.seconds["total"],
+    }
+    return whole

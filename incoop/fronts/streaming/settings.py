@@ -10,11 +10,11 @@ from pathlib import Path
 
 from incoop.base.errors import BadCall
 from incoop.base.paths import local_path
-from incoop.fronts.streaming.fields import KeyField, parse_fields
+from incoop.fronts.streaming.key_fields import KeyField, parse_fields
+from incoop.fronts.streaming.lines import KeyRule, LineOrder
 from incoop.fronts.streaming.options import Options
-from incoop.fronts.streaming.partition import Partitioner
+from incoop.fronts.streaming.partitions import Partitioner
 from incoop.fronts.streaming.properties import separator, truth, whole_number
-from incoop.fronts.streaming.records import KeyRule, Order
 
 #: Hadoop's default for mapreduce.task.timeout, in milliseconds.
 _TIMEOUT = 600_000
@@ -29,7 +29,7 @@ class Settings:
     """How records are cut, ordered, partitioned and written."""
 
     reducers: int
-    order: Order
+    order: LineOrder
     partitioner: Partitioner
     #: Between key and value of what combiners and reducers read.
     input_separator: bytes
@@ -68,7 +68,7 @@ class Settings:
         timeout = whole_number(properties, "mapreduce.task.timeout", _TIMEOUT)
         return cls(
             reducers=reducers,
-            order=Order(rule, _comparator(options), within_key),
+            order=LineOrder(rule, _comparator(options), within_key),
             partitioner=_partitioner(options, max(1, reducers), within_key),
             input_separator=separator(properties, "stream.reduce.input.field.separator"),
             reduce_printed=KeyRule(printed_by, whole_number(properties, "stream.num.reduce.output.key.fields", 1)),

@@ -10,19 +10,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from incoop import inchdfs
 from incoop.base.errors import IncoopError
-from incoop.contraction.parts.packs import BlockLost
 from incoop.engine.failures import CombinerNotSound
 from incoop.engine.inputs import SCHEME
-from incoop.engine.output import OutputBlock
 from incoop.engine.stages.map_contract.alike import EXACT, Noise, alike, noise_of
 from incoop.engine.stored import BlobReader
-from incoop.fronts.streaming.combine import Combine
-from incoop.fronts.streaming.records import KeyRule, joined, lines_of
+from incoop.fronts.common.made_blocks import MadeBlocks, made_block
+from incoop.fronts.streaming.combine import LineCombiner
+from incoop.fronts.streaming.lines import KeyRule, joined, lines_of
+from incoop.fronts.streaming.map import ChunkText, MapStage
 from incoop.fronts.streaming.reduce import ReduceStage
-from incoop.fronts.streaming.stages import Chunk, MapStage
 from incoop.inchdfs.files.sources import expand, open_content
 from incoop.inchdfs.store.packs import read_chunk
 
@@ -48,10 +48,10 @@ class Trial:
     """Maps a sample, and reduces it with and without the combiner."""
 
     mapper: MapStage
-    combine: Combine
+    combine: LineCombiner
     reduce: ReduceStage
 
-    def __call__(self, records: Sequence[Chunk]) -> Iterator[tuple[None, str]]:
+    def __call__(self, records: Sequence[ChunkText]) -> Iterator[tuple[None, str]]:
         (sample,) = records
         try:
             found = self._difference(lines_of(self.mapper.printed(sample)))
@@ -101,29 +101,14 @@ def _by_key(lines: list[bytes], rule: KeyRule) -> dict[bytes, list[bytes]]:
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class SampleBlock(OutputBlock):
-    """The beginning of the input, read when the trial is made. Its id is that of the trial, not of the text."""
-
-    store: inchdfs.DatasetStore
-    inputs: tuple[str, ...]
-
-    def pairs(self, reader: BlobReader) -> list[Chunk]:  # type: ignore[override]
-        return [Chunk(sample_of(self.store, self.inputs))]
+def sample_blocks(store: inchdfs.DatasetStore, inputs: Sequence[str]) -> MadeBlocks:
+    """The beginning of the input as the only chunk of a job. Its id is that of the trial, not of the text."""
+    read = partial(_sample_chunk, store, tuple(inputs))
+    return MadeBlocks(lambda: [made_block(b"combiner's trial", 1, 0, read)])
 
 
-@dataclass(frozen=True, slots=True)
-class Sample:
-    """The beginning of the input, as the only chunk of a stage."""
-
-    store: inchdfs.DatasetStore
-    inputs: tuple[str, ...]
-
-    def output_blocks(self) -> list[OutputBlock]:
-        return [SampleBlock(b"combiner's trial", b"", 0, 1, False, False, 0, self.store, self.inputs)]
-
-    def recover(self, lost: BlockLost) -> None:
-        """Nothing of it is stored."""
+def _sample_chunk(store: inchdfs.DatasetStore, inputs: tuple[str, ...], reader: BlobReader) -> list[ChunkText]:
+    return [ChunkText(sample_of(store, inputs))]
 
 
 def sample_of(store: inchdfs.DatasetStore, inputs: Sequence[str]) -> bytes:

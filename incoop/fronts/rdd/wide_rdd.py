@@ -12,15 +12,15 @@ from typing import Any
 from pyspark import RDD
 from pyspark.core.rdd import Partitioner, portable_hash
 
-from incoop.fronts.rdd.binding import Frozen, NotLoaded
-from incoop.fronts.rdd.bound import Late
-from incoop.fronts.rdd.lineage import Part
-from incoop.fronts.rdd.merging import as_list, is_addition, merger
-from incoop.fronts.rdd.narrow import Function, NarrowRDD
-from incoop.fronts.rdd.plain import Placement
-from incoop.fronts.rdd.sorting import Order, SortedRange, merged
-from incoop.fronts.rdd.stages import SortStage, Stage, Work
-from incoop.fronts.rdd.steps import Kind, Sink
+from incoop.fronts.rdd.bound_rdd import Late
+from incoop.fronts.rdd.frozen_functions import Frozen, NotLoaded
+from incoop.fronts.rdd.lineage import RddPart
+from incoop.fronts.rdd.mergers import as_list, is_addition, merger
+from incoop.fronts.rdd.narrow_rdd import Function, NarrowRDD
+from incoop.fronts.rdd.plain_spark import Placement
+from incoop.fronts.rdd.sort_ranges import PlainSort, SortedRange, merged
+from incoop.fronts.rdd.stages import RddStage, SortStage, StageWork
+from incoop.fronts.rdd.steps import RecordSink, StepKind
 
 
 def _itself(key: Any) -> Any:
@@ -36,7 +36,7 @@ class _Shuffle:
     mapping: tuple[Any, ...]
     merging: tuple[Any, ...]
     #: What the engine does, and what plain Spark does to an RDD, with these functions.
-    work: Callable[..., Work]
+    work: Callable[..., StageWork]
     follow: Callable[..., RDD[Any]]
 
 
@@ -69,7 +69,7 @@ class WideRDD(NarrowRDD):
                 return follow(parent._exact(), shuffle.merging)
             return shuffle.follow(above._exact(), number, function, *shuffle.mapping, *shuffle.merging)
 
-        stage = Stage(
+        stage = RddStage(
             self.program,
             lambda: shuffle.work(*mapping.functions[:-1], *merging.functions),
             parent,
@@ -83,7 +83,7 @@ class WideRDD(NarrowRDD):
             exact=exact,
         )
         if number is None and function is portable_hash:
-            return self._made([Part(stage)], late=late)
+            return self._made([RddPart(stage)], late=late)
         partitions = number if number is not None else self._defaultReducePartitions()
         placement = Placement(
             lambda: partitions,
@@ -91,7 +91,7 @@ class WideRDD(NarrowRDD):
             stage.exact,
             Partitioner(partitions, function),
         )
-        return self._made([Part(stage)], placement, late)
+        return self._made([RddPart(stage)], placement, late)
 
     def combineByKey(
         self,
@@ -124,7 +124,7 @@ class WideRDD(NarrowRDD):
         grouped = self._wide(shuffle, numPartitions, partitionFunc)
         if not isinstance(grouped, WideRDD):
             return self._plain_later().groupByKey(numPartitions, partitionFunc)
-        return grouped._step(Kind.GROUPED)
+        return grouped._step(StepKind.GROUPED)
 
     def distinct(self, numPartitions: int | None = None) -> RDD[Any]:
         return self.map(_with_none).reduceByKey(_first, numPartitions).keys()
@@ -137,29 +137,29 @@ class WideRDD(NarrowRDD):
     ) -> RDD[Any]:
         by_key = keyfunc is _itself
         try:
-            late = self._late_sort(Order(ascending, numPartitions, by_key), keyfunc)
+            late = self._late_sort(PlainSort(ascending, numPartitions, by_key), keyfunc)
         except NotLoaded as why:
             self.program.note("sortByKey", why)
             return self._plain_later().sortByKey(ascending, numPartitions, keyfunc)  # type: ignore[arg-type]
         keyed = self if by_key else self.map(_KeyedBy(keyfunc))
         above, least = keyed._parent(), merger(merged)
-        find_ranges = Work("sortByKey.ranges", Sink.SKETCHED, (), least, least, shards=1)
-        sort = Work("sortByKey", Sink.RANGED, (bool(ascending),), reducer=SortedRange(bool(ascending)))
+        find_ranges = StageWork("sortByKey.ranges", RecordSink.SKETCHED, (), least, least, shards=1)
+        sort = StageWork("sortByKey", RecordSink.RANGED, (bool(ascending),), reducer=SortedRange(bool(ascending)))
         stage = SortStage(
-            Stage(self.program, lambda: find_ranges, above, _as_it_is, lambda: 1),
+            RddStage(self.program, lambda: find_ranges, above, _as_it_is, lambda: 1),
             self.program,
             lambda: sort,
             above,
             lambda rdd: rdd.sortByKey(ascending, numPartitions),
             lambda: numPartitions or self._defaultReducePartitions(),
         )
-        in_order = self._made([Part(stage)], late=late)
+        in_order = self._made([RddPart(stage)], late=late)
         if numPartitions is not None:
-            placement = Placement(lambda: numPartitions, self._made([Part(stage)])._plain, stage.exact)
-            in_order = self._made([Part(stage)], placement, late)
+            placement = Placement(lambda: numPartitions, self._made([RddPart(stage)])._plain, stage.exact)
+            in_order = self._made([RddPart(stage)], placement, late)
         return in_order if by_key else in_order.values()
 
-    def _late_sort(self, order: Order, keyfunc: Function) -> Late:
+    def _late_sort(self, order: PlainSort, keyfunc: Function) -> Late:
         parent, key = self._parent(), Frozen((keyfunc,))
         above, nothing = self._above(parent), Frozen(())
 
@@ -179,9 +179,9 @@ def _as_it_is(rdd: RDD[Any]) -> RDD[Any]:
     return rdd
 
 
-def _work_of_combine(create: Function, add: Function, merge: Function) -> Work:
+def _work_of_combine(create: Function, add: Function, merge: Function) -> StageWork:
     merging = merger(merge)
-    return Work("combineByKey", Sink.COMBINED, (create, add), merging, merging)
+    return StageWork("combineByKey", RecordSink.COMBINED, (create, add), merging, merging)
 
 
 def _combine_by_key(
@@ -190,17 +190,19 @@ def _combine_by_key(
     return rdd.combineByKey(create, add, merge, number, function)
 
 
-def _work_of_reduce(add: Function, merge: Function) -> Work:
+def _work_of_reduce(add: Function, merge: Function) -> StageWork:
     merging, added = merger(merge), is_addition(add)
-    return Work("reduceByKey", Sink.ADDED if added else Sink.MERGED, () if added else (None, add), merging, merging)
+    return StageWork(
+        "reduceByKey", RecordSink.ADDED if added else RecordSink.MERGED, () if added else (None, add), merging, merging
+    )
 
 
 def _reduce_by_key(rdd: RDD[Any], number: int | None, function: Function, add: Function, merge: Function) -> RDD[Any]:
     return rdd.combineByKey(lambda value: value, add, merge, number, function)
 
 
-def _work_of_group() -> Work:
-    return Work("groupByKey", Sink.PAIRS, reducer=as_list)
+def _work_of_group() -> StageWork:
+    return StageWork("groupByKey", RecordSink.PAIRS, reducer=as_list)
 
 
 def _group_by_key(rdd: RDD[Any], number: int | None, function: Function) -> RDD[Any]:

@@ -48,7 +48,7 @@ class SortedRange:
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class PlainSort:
     """A sort by plain Spark, in PySpark's two halves: ranges are found and filled, then each is sorted."""
 
     ascending: bool | None

@@ -22,25 +22,25 @@ _NEWLINE = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Keys:
+class LineKeys:
     """Keys one after the other, and how long each is."""
 
     data: npt.NDArray[np.uint8]
     lengths: Ints
 
     @classmethod
-    def of(cls, keys: Iterable[bytes]) -> Keys:
+    def of(cls, keys: Iterable[bytes]) -> LineKeys:
         each = list(keys)
         return cls(np.frombuffer(b"".join(each), np.uint8), np.fromiter(map(len, each), np.int64, len(each)))
 
     @classmethod
-    def of_text(cls, text: bytes, separator: int, fields: int) -> Keys:
+    def of_text(cls, text: bytes, separator: int, fields: int) -> LineKeys:
         r"""Of every line of a text what stands before its n-th separator; the whole line where there are fewer.
 
         Each line has its newline.
 
         Example:
-            >>> Keys.of_text(b"a\t1\nbc\nd\te\tf\n", 9, 1).to_list()
+            >>> LineKeys.of_text(b"a\t1\nbc\nd\te\tf\n", 9, 1).to_list()
             [b'a', b'bc', b'd']
         """
         data = np.frombuffer(text, np.uint8)
@@ -59,15 +59,15 @@ class Keys:
         ends = np.cumsum(self.lengths).tolist()
         return [data[end - length : end] for end, length in zip(ends, self.lengths.tolist(), strict=True)]
 
-    def same_as(self, other: Keys) -> bool:
+    def same_as(self, other: LineKeys) -> bool:
         """Whether these are the same keys in the same order."""
         return np.array_equal(self.lengths, other.lengths) and np.array_equal(self.data, other.data)
 
-    def without_repeats(self) -> Keys:
+    def without_repeats(self) -> LineKeys:
         """The keys, but those that are like the one before.
 
         Example:
-            >>> Keys.of([b"a", b"a", b"b", b"a"]).without_repeats().to_list()
+            >>> LineKeys.of([b"a", b"a", b"b", b"a"]).without_repeats().to_list()
             [b'a', b'b', b'a']
         """
         ends = np.cumsum(self.lengths)
@@ -81,13 +81,13 @@ class Keys:
         repeated = like[found[last] == found[last - lengths]]
         kept = np.ones(len(self), np.bool_)
         kept[repeated] = False
-        return Keys(_spans(self.data, starts[kept], self.lengths[kept]), self.lengths[kept])
+        return LineKeys(_spans(self.data, starts[kept], self.lengths[kept]), self.lengths[kept])
 
     def java_hashes(self, initial: int) -> Hashes:
         """31 * h + byte for each byte (signed) of each key, from `initial` on, in 32 bits.
 
         Example:
-            >>> Keys.of([b"", b"a", b"ab"]).java_hashes(1).tolist()
+            >>> LineKeys.of([b"", b"a", b"ab"]).java_hashes(1).tolist()
             [1, 128, 4066]
         """
         if not len(self):

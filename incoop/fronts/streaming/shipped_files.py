@@ -33,7 +33,7 @@ class FileNotShipped(IncoopError):
 
 
 @dataclass(frozen=True, slots=True)
-class Shipment:
+class ShippedFile:
     """A file, a folder or an archive, and its name in the working folder."""
 
     source: Path
@@ -41,11 +41,11 @@ class Shipment:
     archive: bool = False
 
     @classmethod
-    def parse(cls, text: str, archive: bool = False) -> Shipment:
+    def parse(cls, text: str, archive: bool = False) -> ShippedFile:
         """Read a path or a file: URI, with `#link` or without.
 
         Example:
-            >>> Shipment.parse("/data/words-2.txt#words").link
+            >>> ShippedFile.parse("/data/words-2.txt#words").link
             'words'
         """
         path, _, link = local_path(text, percent=False).partition("#")
@@ -97,9 +97,9 @@ def _unpack(archive: Path, target: Path) -> None:
                 path.chmod(stat.S_IMODE(mode) | stat.S_IRUSR | stat.S_IWUSR)
 
 
-def without_clashes(shipments: Iterable[Shipment]) -> list[Shipment]:
+def without_clashes(shipments: Iterable[ShippedFile]) -> list[ShippedFile]:
     """Each name once; two files under one name are refused."""
-    found: dict[str, Shipment] = {}
+    found: dict[str, ShippedFile] = {}
     for each in shipments:
         before = found.setdefault(each.link, each)
         if before.source.absolute() != each.source.absolute():

@@ -10,7 +10,7 @@ from pyspark import RDD
 from pyspark.core.rdd import Partitioner
 from pyspark.resultiterable import ResultIterable
 
-from incoop.fronts.rdd.steps import LIGHT, Kind, Step
+from incoop.fronts.rdd.steps import LIGHT, NarrowStep, StepKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,36 +24,36 @@ class Placement:
     partitioner: Partitioner | None = None
     since: int = 0
 
-    def after(self, step: Step) -> Placement:
+    def after(self, step: NarrowStep) -> Placement:
         """The same partitions after a step; where keys may change, nobody knows any more which partition has which."""
         partitioner = self.partitioner if step.kind in _KEEP_KEYS else None
         return replace(self, partitioner=partitioner, since=self.since + 1)
 
 
 #: Steps after which a record is where its key says.
-_KEEP_KEYS = frozenset({Kind.MAP_VALUES, Kind.FLAT_MAP_VALUES, Kind.FILTER, Kind.GROUPED})
+_KEEP_KEYS = frozenset({StepKind.MAP_VALUES, StepKind.FLAT_MAP_VALUES, StepKind.FILTER, StepKind.GROUPED})
 
 
-def stepped(rdd: RDD[Any], steps: Sequence[Step]) -> RDD[Any]:
+def stepped(rdd: RDD[Any], steps: Sequence[NarrowStep]) -> RDD[Any]:
     """Narrow steps by plain Spark."""
     for step in steps:
-        if step.kind is Kind.GROUPED:
+        if step.kind is StepKind.GROUPED:
             rdd = rdd.mapValues(ResultIterable)
         elif step.kind in LIGHT:
-            rdd = rdd.keys() if step.kind is Kind.KEYS else rdd.values()
+            rdd = rdd.keys() if step.kind is StepKind.KEYS else rdd.values()
         else:
             rdd = getattr(rdd, _METHODS[step.kind])(step.function)
     return rdd
 
 
 _METHODS = {
-    Kind.MAP: "map",
-    Kind.FLAT_MAP: "flatMap",
-    Kind.FILTER: "filter",
-    Kind.MAP_VALUES: "mapValues",
-    Kind.FLAT_MAP_VALUES: "flatMapValues",
-    Kind.KEY_BY: "keyBy",
-    Kind.PARTITION: "mapPartitions",
+    StepKind.MAP: "map",
+    StepKind.FLAT_MAP: "flatMap",
+    StepKind.FILTER: "filter",
+    StepKind.MAP_VALUES: "mapValues",
+    StepKind.FLAT_MAP_VALUES: "flatMapValues",
+    StepKind.KEY_BY: "keyBy",
+    StepKind.PARTITION: "mapPartitions",
 }
 
 

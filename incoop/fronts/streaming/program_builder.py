@@ -1,39 +1,21 @@
-"""Commands of a job as programs: found, fingerprinted, and run on some worker.
-
-Contract: two programs with equal text, equal content of what they were given and equal environment are the same, on
-any machine and at any path; what differs from run to run is offered to them and is no part of that.
-"""
+"""Programs made of commands: their words, what is shipped for them, all content that counts as theirs."""
 
 from __future__ import annotations
 
 import os
 import shutil
-import sys
-import tempfile
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from uuid import uuid4
 
 import xxhash
 
 from incoop.base.errors import IncoopError
-from incoop.engine.running.counters import counter
 from incoop.fingerprint.files import folder_digest
 from incoop.fronts.common.command_files import CommandFiles
-from incoop.fronts.streaming.files import Shipment
-from incoop.fronts.streaming.process import CommandFailed, Finished, run_command
-from incoop.fronts.streaming.reads import WATCHING, state_for
-
-#: Variables of the caller that programs get too; they say where things are.
-_PLACES = ("PATH", "HOME", "USER", "LOGNAME", "SHELL", "TMPDIR", "LD_LIBRARY_PATH", "JAVA_HOME", "VIRTUAL_ENV")
-
-#: Variables of the caller that can change what a program computes.
-_MEANINGFUL = ("LANG", "LANGUAGE", "TZ", "PERL5LIB", "RUBYLIB", "R_LIBS", "GAWKLIBPATH", "AWKPATH", "POSIXLY_CORRECT")
-_MEANINGFUL_PREFIXES = ("LC_", "PYTHON")
-
-#: Changes nothing but the number of writes: a program that prints words would be waited for at every one of them.
-_NOT_PASSED_ON = "PYTHONUNBUFFERED"
+from incoop.fronts.streaming.program import Offered, Program
+from incoop.fronts.streaming.seen_reads import state_for
+from incoop.fronts.streaming.shipped_files import ShippedFile
 
 #: Larger files are data or binaries, not scripts that name others.
 _SEARCHED = 1 << 20
@@ -76,113 +58,11 @@ def split_command(text: str) -> list[str]:
     return words
 
 
-def caller_environment() -> tuple[dict[str, str], dict[str, str]]:
-    """Variables of this process that a program gets: those that are offered, and those that count."""
-    places = {name: os.environ[name] for name in _PLACES if name in os.environ}
-    meaningful = {
-        name: value
-        for name, value in os.environ.items()
-        if (name in _MEANINGFUL or name.startswith(_MEANINGFUL_PREFIXES)) and name != _NOT_PASSED_ON
-    }
-    # Without it a Python program that walks through a set prints another order every time.
-    meaningful.setdefault("PYTHONHASHSEED", "0")
-    return places, meaningful
-
-
-@dataclass(frozen=True, slots=True)
-class Offered:
-    """What a program is given that is no part of its identity."""
-
-    argv: tuple[str, ...]
-    #: Folder of the shipped files, and their names in it.
-    staging: str
-    links: tuple[str, ...]
-    environment: Mapping[str, str]
-    #: Seconds without progress after which it is ended; None for any.
-    timeout: float | None
-    verbose: bool = False
-    #: Where its Python notes what it reads; empty where none runs.
-    notes: str = ""
-
-    def __incoop_identity__(self) -> None:
-        """Nothing of it counts."""
-
-
-@dataclass(frozen=True, slots=True)
-class Program:
-    """A command that can be run anywhere."""
-
-    role: str
-    text: str
-    #: Names and digests of the files that the command names or is given.
-    content: tuple[tuple[str, bytes], ...]
-    environment: Mapping[str, str]
-    exit_code_counts: bool
-    offered: Offered
-
-    def run(
-        self, data: Iterable[bytes], task: Mapping[str, str], take: Callable[[bytes], object] | None = None
-    ) -> Finished:
-        """Run the command over pieces of input; `take` is given what it prints, while it goes on.
-
-        What it counted is in what is returned, and is for the caller to count (`count_all`).
-        """
-        offered = self.offered
-        environment = {**offered.environment, **task, **self.environment, **self._watched()}
-        with tempfile.TemporaryDirectory(prefix="incoop-task-", ignore_cleanup_errors=True) as name:
-            folder = Path(name)
-            for link in offered.links:
-                (folder / link).parent.mkdir(parents=True, exist_ok=True)
-                (folder / link).symlink_to(Path(offered.staging) / link)
-            first, *rest = offered.argv
-            argv = [str(folder / first) if first in offered.links else first, *rest]
-            done = run_command(
-                argv,
-                data,
-                role=self.role,
-                text=self.text,
-                env=environment,
-                folder=folder,
-                timeout=offered.timeout,
-                take=take,
-            )
-        if offered.verbose and done.last_lines:
-            sys.stderr.write(f"{self.role}: {done.last_lines}\n")
-        if done.code and self.exit_code_counts:
-            what = f"ended with exit code {done.code}" if done.code > 0 else f"was ended by signal {-done.code}"
-            raise CommandFailed(
-                self.role,
-                self.text,
-                what,
-                done.last_lines,
-                "Mend it, or accept any exit code with -D stream.non.zero.exit.is.failure=false.",
-            )
-        return done
-
-    def _watched(self) -> dict[str, str]:
-        """Variables that let a Python which this command starts note what it reads (streaming_reads.py)."""
-        if not self.offered.notes:
-            return {}
-        before = self.environment.get("PYTHONPATH")
-        watched = {
-            "INCOOP_READS": str(Path(self.offered.notes) / f"{uuid4().hex}.reads"),
-            "INCOOP_STAGING": self.offered.staging,
-            "PYTHONPATH": os.pathsep.join([str(WATCHING), *([before] if before else [])]),
-        }
-        return watched if before is None else {**watched, "INCOOP_PYTHONPATH": before}
-
-
-def count_all(counters: Mapping[str, int]) -> None:
-    """Add what a command counted to the counters of the task that ran it."""
-    for name, amount in counters.items():
-        counter(name, amount)
-
-
 @dataclass(slots=True)
 class ProgramBuilder:
     """Makes programs of commands, and gathers what has to be shipped for them."""
 
-    shipments: list[Shipment]
+    shipments: list[ShippedFile]
     staging: Path
     #: Where it is kept what programs were seen to read.
     seen: Path
@@ -214,7 +94,7 @@ class ProgramBuilder:
             if not within and (path.is_absolute() or ".." in path.parts or not path.is_file()):
                 continue
             if not within:
-                self.shipments.append(Shipment(path, path.as_posix()))
+                self.shipments.append(ShippedFile(path, path.as_posix()))
                 links.add(path.as_posix())
                 self.notes.append(f"{path} goes with the job: the {role} names it, though no -files does.")
             if at == 0:
@@ -251,7 +131,7 @@ class ProgramBuilder:
         )
         return Program(role, text, tuple(content), self.environment, self.exit_code_counts, offered)
 
-    def _given_to(self, role: str, words_of: Mapping[str, list[str]]) -> list[Shipment]:
+    def _given_to(self, role: str, words_of: Mapping[str, list[str]]) -> list[ShippedFile]:
         """What a role finds in its folder: all, but scripts of other roles that nothing of its own mentions.
 
         So a new reducer maps nothing again; and what is withheld cannot be read, so that it need not count.
@@ -288,12 +168,12 @@ def _is_within(path: Path, links: Collection[str]) -> bool:
     return any(each.as_posix() in links for each in (path, *path.parents))
 
 
-def _stem(shipment: Shipment) -> bytes:
+def _stem(shipment: ShippedFile) -> bytes:
     """A file's name as an import or a path would spell it."""
     return Path(shipment.link).name.partition(".")[0].encode()
 
 
-def _text_of(shipment: Shipment) -> bytes:
+def _text_of(shipment: ShippedFile) -> bytes:
     """What a shipped file says, or all files of a folder."""
     if not shipment.source.exists():
         return b""

@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from incoop.contraction.columns.keys import hashes_of
-from incoop.fronts.streaming.fields import KeyField
-from incoop.fronts.streaming.keys import Hashes, Keys
+from incoop.fronts.streaming.key_fields import KeyField
+from incoop.fronts.streaming.line_keys import Hashes, LineKeys
 
 _POSITIVE = np.uint32(0x7FFF_FFFF)
 
@@ -111,11 +111,11 @@ class Partitioner:
     fields: tuple[KeyField, ...] | None = None
     field_separator: bytes = b"\t"
 
-    def partitions(self, keys: Keys) -> npt.NDArray[np.int64]:
+    def partitions(self, keys: LineKeys) -> npt.NDArray[np.int64]:
         """The reducer of each key."""
         return self._partitions(keys, None)
 
-    def buckets(self, keys: Keys) -> npt.NDArray[np.int64]:
+    def buckets(self, keys: LineKeys) -> npt.NDArray[np.int64]:
         """The bucket of each key: its partition, then its place within that, in the last `bucket_bits`."""
         hashes = keys.java_hashes(1)
         spread = (hashes * _SPREAD).astype(np.uint64) << np.uint64(self.bucket_bits) >> np.uint64(32)
@@ -135,7 +135,7 @@ class Partitioner:
         """The bucket that has this key."""
         return key % (self.reducers << self.bucket_bits)
 
-    def _partitions(self, keys: Keys, hashes: Hashes | None) -> npt.NDArray[np.int64]:
+    def _partitions(self, keys: LineKeys, hashes: Hashes | None) -> npt.NDArray[np.int64]:
         if self.reducers == 1:
             return np.zeros(len(keys), np.int64)
         if self.fields is None:
@@ -145,5 +145,5 @@ class Partitioner:
         else:
             given = keys.to_list()
             parts = [[field.cut(key, self.field_separator) or b"" for key in given] for field in self.fields]
-            hashes = Keys.of(b"".join(each) for each in zip(*parts, strict=True)).java_hashes(0)
+            hashes = LineKeys.of(b"".join(each) for each in zip(*parts, strict=True)).java_hashes(0)
         return (hashes & _POSITIVE).astype(np.int64) % self.reducers

@@ -13,8 +13,8 @@ from itertools import chain, repeat
 from typing import Any
 
 from incoop.base.errors import BadCall
-from incoop.fronts.streaming.fields import KeyField
-from incoop.fronts.streaming.keys import Keys
+from incoop.fronts.streaming.key_fields import KeyField
+from incoop.fronts.streaming.line_keys import LineKeys
 
 #: Lines that are looked at for repetition before they are sorted.
 _SAMPLE = 1000
@@ -119,11 +119,11 @@ class KeyRule:
         value = parts.pop()
         return self.separator.join(parts), self.separator, value
 
-    def keys_of(self, lines: list[bytes]) -> Keys:
+    def keys_of(self, lines: list[bytes]) -> LineKeys:
         """The key of each line."""
         if len(self.separator) == 1:
-            return Keys.of_text(joined(lines), self.separator[0], self.fields)
-        return Keys.of(self.split(line)[0] for line in lines)
+            return LineKeys.of_text(joined(lines), self.separator[0], self.fields)
+        return LineKeys.of(self.split(line)[0] for line in lines)
 
     def rewritten(self, lines: list[bytes], separator: bytes, trailing: bool = False) -> list[bytes]:
         """The same records with another separator between key and value.
@@ -144,7 +144,7 @@ class KeyRule:
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class LineOrder:
     """The order in which lines go to a combiner or a reducer."""
 
     rule: KeyRule
@@ -157,7 +157,7 @@ class Order:
         r"""The lines of a text in order.
 
         Example:
-            >>> Order(KeyRule()).sorted(b"b\t1\na\t2\na\t1\n")
+            >>> LineOrder(KeyRule()).sorted(b"b\t1\na\t2\na\t1\n")
             [b'a\t1', b'a\t2', b'b\t1']
         """
         lines = lines_of(data)
@@ -172,7 +172,7 @@ class Order:
         r"""Lines in order, each once, and how often each occurs.
 
         Example:
-            >>> Order(KeyRule()).counted({b"b\t1": 2, b"a\t1": 1})
+            >>> LineOrder(KeyRule()).counted({b"b\t1": 2, b"a\t1": 1})
             ([b'a\t1', b'b\t1'], [1, 2])
         """
         lines = list(counts)

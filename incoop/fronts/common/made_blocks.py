@@ -1,6 +1,6 @@
-"""Blocks that are made when they are read: records of the user's files, and records with something added to them.
+"""Blocks that are made when they are read, as the input of a job: nothing of them is stored.
 
-Contract: a block's id says what its pairs are, so that equal ids may stand for each other; nothing is stored.
+Contract: a block's id says what its pairs are, so that equal ids may stand for each other.
 """
 
 from __future__ import annotations
@@ -11,12 +11,9 @@ from typing import Any
 
 import xxhash
 
-from incoop.code import unwatched
 from incoop.contraction.parts.packs import BlockLost
-from incoop.engine.output import OutputBlock, Pair
+from incoop.engine.output import OutputBlock
 from incoop.engine.stored import BlobReader
-from incoop.inchdfs.cutting.records import REPLACE_AS_JAVA, RecordFormat
-from incoop.inchdfs.store.packs import Location, read_chunk
 
 #: Gives pairs, or records as a file holds them: what the mapper that reads the block expects.
 Read = Callable[[BlobReader], list[Any]]
@@ -43,22 +40,7 @@ def id_of(kind: str, *pieces: bytes) -> bytes:
     return xxhash.xxh3_128_digest(b"\0".join([kind.encode(), lengths, *pieces]))
 
 
-def records_of_chunk(where: Location, records: RecordFormat, reader: BlobReader) -> list[Any]:
-    """The records of a chunk of the user's own file."""
-    with unwatched():
-        content = read_chunk(where)
-    return list(records.records(content))
-
-
-def file_as_record(uri: str, where: Location | None, use_unicode: bool, reader: BlobReader) -> list[Pair]:
-    """A file as `wholeTextFiles` gives it; an empty one is nowhere."""
-    with unwatched():
-        content = read_chunk(where) if where is not None else b""
-    text = content.decode("utf-8", REPLACE_AS_JAVA)
-    return [(None, (uri, text) if use_unicode else (uri.encode(), text.encode()))]
-
-
-class Blocks:
+class MadeBlocks:
     """Blocks that are listed when they are first needed; a `BlockSource` for the engine."""
 
     def __init__(

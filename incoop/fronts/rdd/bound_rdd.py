@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any, Self
 
 from pyspark import RDD
 
-from incoop.fronts.rdd.binding import Frozen, NotLoaded, is_constant
-from incoop.fronts.rdd.fallbacks import PlainRDD
-from incoop.fronts.rdd.lineage import Part
-from incoop.fronts.rdd.plain import Placement, pickled_now, stepped
+from incoop.fronts.rdd.frozen_functions import Frozen, NotLoaded, is_constant
+from incoop.fronts.rdd.lineage import RddPart
+from incoop.fronts.rdd.plain_rdd import PlainRDD
+from incoop.fronts.rdd.plain_spark import Placement, pickled_now, stepped
 from incoop.fronts.rdd.sources import Computed
-from incoop.fronts.rdd.stages import Stage, Work
-from incoop.fronts.rdd.steps import Sink, Step
+from incoop.fronts.rdd.stages import RddStage, StageWork
+from incoop.fronts.rdd.steps import NarrowStep, RecordSink
 
 if TYPE_CHECKING:
     from incoop.fronts.rdd.program import RddProgram
@@ -71,14 +71,14 @@ class BoundRDD(PlainRDD):
     def __init__(
         self,
         program: RddProgram,
-        parts: Sequence[Part],
+        parts: Sequence[RddPart],
         placement: Placement | None = None,
         late: Late | None = None,
         live: int = 0,
     ) -> None:
         self.program, self._parts, self._placement = program, tuple(parts), placement
         self._late, self._live = late, live
-        self._stored_stage: Stage | None = None
+        self._stored_stage: RddStage | None = None
         self._plain_rdd: RDD[Any] | None = None
         #: This RDD as it was bound for itself, and as it was last bound for something that is made of it.
         self._itself: Self | None = None
@@ -87,11 +87,11 @@ class BoundRDD(PlainRDD):
         self._tail: Frozen | None = None
 
     def _made(
-        self, parts: Sequence[Part], placement: Placement | None = None, late: Late | None = None, live: int = 0
+        self, parts: Sequence[RddPart], placement: Placement | None = None, late: Late | None = None, live: int = 0
     ) -> Self:
         return type(self)(self.program, parts, placement, late if late is None or not late.constant else None, live)
 
-    def _step_made(self, step: Step) -> Self:
+    def _step_made(self, step: NarrowStep) -> Self:
         """What a narrow step makes of this RDD."""
         above = self if self._pipelined else self._parent()
         bound = above._late is None and not above._live and is_constant(step.function)
@@ -102,7 +102,7 @@ class BoundRDD(PlainRDD):
     # What is live.
 
     @property
-    def _live_steps(self) -> tuple[Step, ...]:
+    def _live_steps(self) -> tuple[NarrowStep, ...]:
         """The same for all parts: a union binds what it is made of."""
         steps = self._parts[0].steps if self._parts else ()
         return steps[len(steps) - self._live :]
@@ -123,7 +123,7 @@ class BoundRDD(PlainRDD):
     @property
     def _may_be_by_key(self) -> bool:
         """Whether PySpark may know where keys are, so that it need not shuffle."""
-        return self._placement is not None or any(isinstance(part.base, Stage) for part in self._parts)
+        return self._placement is not None or any(isinstance(part.base, RddStage) for part in self._parts)
 
     def _binds_as(self, bound: BoundRDD) -> bool:
         """Whether binding this RDD now would give that one."""
@@ -154,7 +154,7 @@ class BoundRDD(PlainRDD):
     def _kept(self, now: Self) -> Self:
         """This RDD, which is bound, from the store, where the program wants it to be kept."""
         if self.is_cached and not all(part.light or (part.base.raw and not part.steps) for part in now._parts):
-            return now._made([Part(now._stored())], now._placement)
+            return now._made([RddPart(now._stored())], now._placement)
         return now
 
     def _at_once(self) -> Self:
@@ -187,7 +187,7 @@ class BoundRDD(PlainRDD):
         placement = None
         if self._placement is not None:
             placement = Placement(now.getNumPartitions, lambda: now, lambda: now, now.partitioner)
-        return self._made([Part(Computed(self.program, now, self.program.next_source()))], placement)
+        return self._made([RddPart(Computed(self.program, now, self.program.next_source()))], placement)
 
     # Plain Spark in the engine's place.
 
@@ -203,7 +203,7 @@ class BoundRDD(PlainRDD):
             return stepped(self._late.exact(), self._live_steps)
         return self._by_spark(lambda part: part.base.exact(), lambda placement: placement.exact())
 
-    def _by_spark(self, base: Callable[[Part], RDD[Any]], placed: Callable[[Placement], RDD[Any]]) -> RDD[Any]:
+    def _by_spark(self, base: Callable[[RddPart], RDD[Any]], placed: Callable[[Placement], RDD[Any]]) -> RDD[Any]:
         parts = [part.settled() for part in self._parts]
         if self._placement is not None:
             steps = parts[0].steps
@@ -227,14 +227,14 @@ class BoundRDD(PlainRDD):
             return self._plain()
         return self._stored().from_store()
 
-    def _stored(self) -> Stage:
+    def _stored(self) -> RddStage:
         """The stage that keeps exactly the records of this RDD, which is bound, in order."""
         if self._stored_stage is None:
             (first, *others) = self._parts
-            if not others and not first.steps and isinstance(first.base, Stage):
+            if not others and not first.steps and isinstance(first.base, RddStage):
                 return first.base
-            work = Work("records", Sink.STORED)
-            self._stored_stage = Stage(
+            work = StageWork("records", RecordSink.STORED)
+            self._stored_stage = RddStage(
                 self.program,
                 lambda: work,
                 self._made(self._parts),

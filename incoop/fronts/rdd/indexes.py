@@ -17,25 +17,25 @@ from pyspark import RDD
 
 from incoop.engine.output import OutputBlock, Pair
 from incoop.engine.stored import BlobReader
-from incoop.fronts.rdd.blocks import Blocks, id_of, made_block
-from incoop.fronts.rdd.lineage import Base, Part
-from incoop.fronts.rdd.merging import merger
-from incoop.fronts.rdd.stages import Above, Stage, Work
-from incoop.fronts.rdd.steps import Shape, Sink, Step, read_light
+from incoop.fronts.common.made_blocks import MadeBlocks, id_of, made_block
+from incoop.fronts.rdd.lineage import Base, RddPart
+from incoop.fronts.rdd.mergers import merger
+from incoop.fronts.rdd.stages import Above, RddStage, StageWork
+from incoop.fronts.rdd.steps import NarrowStep, RecordSink, Shape, read_light
 
 if TYPE_CHECKING:
     from incoop.fronts.rdd.program import RddProgram
     from incoop.result import Result
 
 
-def indexed(program: RddProgram, above: Above, stored: Callable[[], Stage]) -> Base:
+def indexed(program: RddProgram, above: Above, stored: Callable[[], RddStage]) -> Base:
     """The records of an RDD with their numbers; `stored` keeps the same records."""
     parts = above._parts
     if any(part.base.ordered for part in parts):
         added = merger(operator.add)
-        size = Work("zipWithIndex.sizes", Sink.SIZED, (), added, added)
-        number = Work("zipWithIndex", Sink.NUMBERED)
-        sizes = Stage(program, lambda: size, above, _numbered, lambda: 1)
+        size = StageWork("zipWithIndex.sizes", RecordSink.SIZED, (), added, added)
+        number = StageWork("zipWithIndex", RecordSink.NUMBERED)
+        sizes = RddStage(program, lambda: size, above, _numbered, lambda: 1)
         return IndexedRanges(sizes, program, lambda: number, above, _numbered, partial(_partitions, parts))
     base = parts[0].base if len(parts) == 1 and not parts[0].steps else stored()
     return Indexed(program, base, above)
@@ -45,7 +45,7 @@ def _numbered(rdd: RDD[Any]) -> RDD[Any]:
     return rdd.zipWithIndex()
 
 
-def _partitions(parts: Sequence[Part]) -> int:
+def _partitions(parts: Sequence[RddPart]) -> int:
     return sum(part.base.partitions() for part in parts)
 
 
@@ -74,14 +74,14 @@ class Indexed(Base):
         self.name = f"{base.name}.zipWithIndex"
         self.raw, self.kept = base.raw, base.kept
         most = merger(max)  # blocks of one id are of one size
-        work = Work("zipWithIndex.sizes", Sink.MERGED, (None, max), most, most)
-        self._sizes = Stage(program, lambda: work, _SizesOf(base), _numbered, lambda: 1)
-        self._blocks: Blocks | None = None
+        work = StageWork("zipWithIndex.sizes", RecordSink.MERGED, (None, max), most, most)
+        self._sizes = RddStage(program, lambda: work, _SizesOf(base), _numbered, lambda: 1)
+        self._blocks: MadeBlocks | None = None
         self._plain: RDD[Any] | None = None
 
-    def input(self) -> Blocks:
+    def input(self) -> MadeBlocks:
         if self._blocks is None:
-            self._blocks = Blocks(self._numbered, self._base.blocks().recover)
+            self._blocks = MadeBlocks(self._numbered, self._base.blocks().recover)
         return self._blocks
 
     def _numbered(self) -> list[OutputBlock]:
@@ -96,7 +96,7 @@ class Indexed(Base):
             first += sizes.get(block.id, 0)
         return made
 
-    def read(self, steps: Sequence[Step] = ()) -> Iterator[Any]:
+    def read(self, steps: Sequence[NarrowStep] = ()) -> Iterator[Any]:
         numbered = ((record, number) for number, record in enumerate(self._base.read()))
         return read_light(steps, numbered, self.shape)
 
@@ -119,7 +119,7 @@ class _SizesOf:
     """What the stage that counts works on."""
 
     def __init__(self, base: Base) -> None:
-        self._parts = (Part(_Sizes(base)),)
+        self._parts = (RddPart(_Sizes(base)),)
 
     def _plain(self) -> RDD[Any]:
         raise AssertionError("sizes are the engine's own")
@@ -136,7 +136,7 @@ class _Sizes(Base):
         self._base = base
         self.name = f"{base.name}.sizes"
 
-    def input(self) -> Blocks:
+    def input(self) -> MadeBlocks:
         source = self._base.blocks()
 
         def sizes() -> list[OutputBlock]:
@@ -145,7 +145,7 @@ class _Sizes(Base):
                 for block in source.output_blocks()
             ]
 
-        return Blocks(sizes, source.recover)
+        return MadeBlocks(sizes, source.recover)
 
     def plain(self) -> RDD[Any]:
         raise AssertionError("sizes are the engine's own")
@@ -157,10 +157,10 @@ class _Sizes(Base):
         return self._base.empty()
 
 
-class IndexedRanges(Stage):
+class IndexedRanges(RddStage):
     """Sorted records with their numbers, by how many a stage before this one found in each range of keys."""
 
-    def __init__(self, sizes: Stage, *given: Any) -> None:
+    def __init__(self, sizes: RddStage, *given: Any) -> None:
         super().__init__(*given)
         self._sizes = sizes
 

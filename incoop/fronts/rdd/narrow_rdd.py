@@ -12,10 +12,10 @@ from typing import Any, Self
 from pyspark import RDD, SparkContext, StorageLevel
 from pyspark.core.rdd import Partitioner, portable_hash
 
-from incoop.fronts.rdd.binding import Frozen, NotLoaded
-from incoop.fronts.rdd.bound import BoundRDD, Late
-from incoop.fronts.rdd.plain import Placement
-from incoop.fronts.rdd.steps import Kind, Step
+from incoop.fronts.rdd.bound_rdd import BoundRDD, Late
+from incoop.fronts.rdd.frozen_functions import Frozen, NotLoaded
+from incoop.fronts.rdd.plain_spark import Placement
+from incoop.fronts.rdd.steps import NarrowStep, StepKind
 
 Function = Callable[..., Any]
 
@@ -102,37 +102,37 @@ class NarrowRDD(BoundRDD):
 
     # Narrow steps.
 
-    def _step(self, kind: Kind, function: Function | None = None) -> Self:
-        return self._step_made(Step(kind, function))
+    def _step(self, kind: StepKind, function: Function | None = None) -> Self:
+        return self._step_made(NarrowStep(kind, function))
 
     def map(self, f: Function, preservesPartitioning: bool = False) -> Self:
-        return self._step(Kind.MAP, f)
+        return self._step(StepKind.MAP, f)
 
     def flatMap(self, f: Function, preservesPartitioning: bool = False) -> Self:
-        return self._step(Kind.FLAT_MAP, f)
+        return self._step(StepKind.FLAT_MAP, f)
 
     def filter(self, f: Function) -> Self:
-        return self._step(Kind.FILTER, f)
+        return self._step(StepKind.FILTER, f)
 
     def mapValues(self, f: Function) -> Self:
-        return self._step(Kind.MAP_VALUES, f)
+        return self._step(StepKind.MAP_VALUES, f)
 
     def flatMapValues(self, f: Function) -> Self:
-        return self._step(Kind.FLAT_MAP_VALUES, f)
+        return self._step(StepKind.FLAT_MAP_VALUES, f)
 
     def keyBy(self, f: Function) -> Self:
-        return self._step(Kind.KEY_BY, f)
+        return self._step(StepKind.KEY_BY, f)
 
     def keys(self) -> Self:
-        return self._step(Kind.KEYS)
+        return self._step(StepKind.KEYS)
 
     def values(self) -> Self:
-        return self._step(Kind.VALUES)
+        return self._step(StepKind.VALUES)
 
     def mapPartitions(self, f: Function, preservesPartitioning: bool = False) -> RDD[Any]:
         if self._placement is not None:
             return self._plain_later().mapPartitions(f, preservesPartitioning)
-        return self._step(Kind.PARTITION, f)
+        return self._step(StepKind.PARTITION, f)
 
     def mapPartitionsWithIndex(self, f: Function, preservesPartitioning: bool = False) -> RDD[Any]:
         with self.program.falling_back("mapPartitionsWithIndex"):

@@ -13,17 +13,17 @@ from dataclasses import dataclass
 import xxhash
 
 from incoop.fronts.streaming.combine import CombineChunk, Old, by_number
-from incoop.fronts.streaming.partition import Partitioner, spread_keys
-from incoop.fronts.streaming.programs import Program, count_all
+from incoop.fronts.streaming.lines import KeyRule, LineCounts, LineOrder, joined
+from incoop.fronts.streaming.partitions import Partitioner, spread_keys
+from incoop.fronts.streaming.program import Program, count_all
 from incoop.fronts.streaming.properties import task_variables
-from incoop.fronts.streaming.records import KeyRule, LineCounts, Order, joined
 from incoop.fronts.streaming.reduce import finished
 from incoop.inchdfs.cutting.records import Lines
 
 _LINES = Lines(encoding=None)
 
 
-class Chunk(bytes):
+class ChunkText(bytes):
     """A chunk's bytes, shown by size and beginning."""
 
     def __repr__(self) -> str:
@@ -37,8 +37,8 @@ class WholeChunks:
     def ends_around(self, data: bytes | bytearray, start: int, position: int, end: int) -> tuple[int, int]:
         return _LINES.ends_around(data, start, position, end)
 
-    def records(self, chunk: bytes) -> list[Chunk]:
-        return [Chunk(chunk)]
+    def records(self, chunk: bytes) -> list[ChunkText]:
+        return [ChunkText(chunk)]
 
 
 def as_lines(chunk: bytes) -> bytes:
@@ -58,7 +58,7 @@ class MapStage:
     """Runs the mapper over a chunk, and the combiner over what it printed."""
 
     program: Program | None
-    order: Order
+    order: LineOrder
     partitioner: Partitioner
     combine: CombineChunk | None = None
     #: The name that the mapper is given of its input, which is then part of its identity.
@@ -66,7 +66,7 @@ class MapStage:
     #: Between key and value of KeyValueTextInputFormat; None for plain lines.
     key_value_separator: bytes | None = None
 
-    def __call__(self, records: Sequence[Chunk], old: Old = tuple) -> Iterator[tuple[int, bytes]]:
+    def __call__(self, records: Sequence[ChunkText], old: Old = tuple) -> Iterator[tuple[int, bytes]]:
         (chunk,) = records
         if self.combine is None:
             return by_partition(self.order.sorted(self.printed(chunk)), self.order.rule, self.partitioner)
@@ -110,7 +110,7 @@ class MapOnlyStage:
     separator: bytes
     trailing: bool
 
-    def __call__(self, records: Sequence[Chunk]) -> Iterator[tuple[None, bytes]]:
+    def __call__(self, records: Sequence[ChunkText]) -> Iterator[tuple[None, bytes]]:
         (chunk,) = records
         if output := finished(self.stage.printed(chunk), self.printed, self.separator, self.trailing):
             yield None, output
