@@ -1,5 +1,6 @@
 # make demo   set everything up and show the idea in a minute
 # make test   set everything up and run all tests
+# make soak   endurance tests, before a release
 # make check  what CI runs: tests, doc examples, ruff, mypy --strict, which room imports which
 # make test-pythons                what depends on Python's version, on 3.12 and 3.13 where they are installed
 # make bench  the benchmarks, minutes each (see bench/)
@@ -8,9 +9,11 @@
 # make bench-compare BASE=HEAD~3   the same on two commits
 
 VENV ?= .venv
+# Test processes side by side: each has a Spark of its own.
+JOBS ?= 2
 BIN := $(VENV)/bin
 
-.PHONY: setup demo test test-pythons check doctest lint bench bench-kernels bench-compare evaluation clean
+.PHONY: setup demo test soak test-pythons check doctest lint bench bench-kernels bench-compare evaluation clean
 
 setup: $(VENV)/ready
 
@@ -25,7 +28,10 @@ demo: setup
 	@$(BIN)/incoop demo
 
 test: setup
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile -m 'not endurance'
+
+soak: setup
+	$(BIN)/python -m pytest -m endurance
 
 test-pythons: setup
 	VENV=$(VENV) sh scripts/test_pythons.sh 3.12 3.13

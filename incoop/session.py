@@ -1,27 +1,16 @@
-"""The front door: a store, a Spark session and a memo, opened together."""
+"""The front door: jobs and RDDs, in one session."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from pathlib import Path
-from types import TracebackType
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from incoop import inchdfs
 from incoop.base.errors import BadCall
-from incoop.base.paths import local_path
 from incoop.code import importing
-from incoop.engine.driver import Run
-from incoop.engine.explain import Explanation
-from incoop.engine.record import Origin
-from incoop.engine.running.spark import Spark
-from incoop.engine.stage import RunOptions
-from incoop.engine.stages.map_contract.stage import MapContract
-from incoop.job import Job
-from incoop.memo import MemoStore
-from incoop.memo.null import NullMemo
-from incoop.result import Result
+from incoop.job_session import JobSession
 
 if TYPE_CHECKING:
     from pyspark import RDD
@@ -29,10 +18,6 @@ if TYPE_CHECKING:
 
     from incoop.fronts.rdd.memo_rdd import MemoRDD
     from incoop.fronts.rdd.program import RddProgram
-    from incoop.memo import WorkerConfig
-
-#: What `strict=True` demands.
-_STRICT = 0.9
 
 
 def connect(
@@ -55,84 +40,11 @@ def connect(
             "connect was called while a worker imports the module of a job's functions. What is for the program "
             "itself, and not for its functions, belongs under `if __name__ == '__main__':`."
         )
-    return Session(store, spark, memo, master, chunks, options)
+    return Session(store, spark=spark, memo=memo, master=master, chunks=chunks, **options)
 
 
-def _nothing(_: int) -> None:
-    """A task that loads what the stages need into a Python worker."""
-    import incoop.engine.stages.map_contract.contract_task
-    import incoop.engine.stages.map_contract.map_task  # noqa: F401
-
-
-class Session:
-    """Runs jobs. Use it with `with`, or call `close()`."""
-
-    def __init__(
-        self,
-        store: str | os.PathLike[str],
-        spark: SparkSession | None,
-        memo: str | None,
-        master: str | None,
-        chunks: inchdfs.ChunkSettings | None,
-        options: dict[str, Any],
-    ) -> None:
-        if spark is not None and master is not None:
-            raise BadCall("give either spark, a session that exists, or master, an address to start one at.")
-        folder = Path(local_path(store)).absolute()  # the program may go elsewhere
-        self.datasets = inchdfs.DatasetStore(folder)
-        self._chunks = chunks
-        self._spark = Spark(spark, master)
-        self._memo = MemoStore.open(folder, memo, **options)
-        self._null: NullMemo | None = None
-        self._rdds: RddProgram | None = None
-
-    def run(
-        self,
-        job: Job,
-        inputs: Any,
-        *,
-        paranoid: bool = False,
-        strict: float | bool | None = None,
-        verify: float = 0.0,
-        origin: Origin | None = None,
-    ) -> Result:
-        """Run a job on a path, a glob, a folder, a list of those, `inchdfs:/NAME[@VERSION]`, or another result.
-
-        A job with a dict of mappers takes a dict of inputs. What did not change since any earlier run is not computed
-        again. `paranoid` verifies by content that files whose size and times did not move did not change either.
-        `strict` refuses to run when less than that share of the input can be reused (True: 90 %), or when the functions
-        do what cannot be followed. `verify` computes a random share of the result again, from scratch, in a process of
-        its own, and raises NotDeterministic when it comes out differently. `origin` says how to ask for this run again.
-        """
-        if not isinstance(job, Job):
-            raise BadCall(f"run takes a Job, not {job!r:.80}: incoop.Job('name', mapper=…, reducer=…).")
-        if (strict is not None and not 0 <= float(strict) <= 1) or not 0 <= verify <= 1:
-            raise BadCall("strict and verify are shares, between 0 and 1.")
-        share = None if strict is None or strict is False else _STRICT if strict is True else float(strict)
-        return self.execute(job, inputs, self.options(paranoid=paranoid, strict=share, verify=verify, origin=origin))
-
-    def execute(self, job: Job, inputs: Any, options: RunOptions) -> Result:
-        """Run a job for another way in, with options of its own."""
-        memo = self._memo if job.memoize else self._unmemoized()
-        run = Run(MapContract(job, inputs, self.datasets), memo, self._spark, options)
-        return Result(run.execute(), memo.blobs, memo.worker_config(), self._spark, run.recover)
-
-    def options(self, **given: Any) -> RunOptions:
-        """Options of a run in this session."""
-        return RunOptions(self._chunks, **given)
-
-    def explain(self, job: Job, inputs: Any, *, paranoid: bool = False) -> Explanation:
-        """Say what `run` would reuse and what it would run, and why, without running it."""
-        stage = MapContract(job, inputs, self.datasets)
-        return Run(stage, self._memo, self._spark, self.options(paranoid=paranoid)).explain()
-
-    def verify(self, job: Job, inputs: Any, share: float) -> tuple[int, int]:
-        """Compute a share of what the last run left again, from scratch, in a process of its own; run nothing else.
-
-        Gives how many chunks and shards that were. Raises NotDeterministic when one comes out differently.
-        """
-        stage = MapContract(job, inputs, self.datasets)
-        return Run(stage, self._memo, self._spark, self.options(verify=share)).verify()
+class Session(JobSession):
+    """Runs jobs, and makes RDDs that are memoized. Use it with `with`, or call `close()`."""
 
     def textFile(self, name: str, minPartitions: int | None = None, use_unicode: bool = True) -> MemoRDD:  # noqa: N802, N803
         """Lines of files, as `SparkContext.textFile`; all that is made of them is memoized."""
@@ -150,50 +62,9 @@ class Session:
         """All records of several RDDs, as `SparkContext.union`."""
         return self.rdds.union(rdds)
 
-    @property
+    @cached_property
     def rdds(self) -> RddProgram:
         """The program of RDDs that this session runs: reports of its stages, and notes on what plain Spark ran."""
-        if self._rdds is None:
-            from incoop.fronts.rdd.program import RddProgram
+        from incoop.fronts.rdd.program import RddProgram
 
-            self._rdds = RddProgram(self)
-        return self._rdds
-
-    def index(self, files: inchdfs.Listing, records: inchdfs.RecordFormat) -> inchdfs.Manifest:
-        """The chunks of listed files; only those that changed since they were last indexed are read."""
-        return inchdfs.index_input(
-            self.datasets, files, settings=self._chunks, records=records, run_segments=self._spark.segments()
-        )
-
-    def worker_config(self) -> WorkerConfig:
-        """What a Spark task needs to read and write stored blocks."""
-        return self._memo.worker_config()
-
-    @property
-    def spark(self) -> SparkSession:
-        """The Spark session that jobs run in; started now if it was not."""
-        return self._spark.session
-
-    def warm_up(self) -> None:
-        """Start Spark now rather than at the first job."""
-        self._spark.run("warm up", _nothing, range(self._spark.cores))
-
-    def _unmemoized(self) -> NullMemo:
-        if self._null is None:
-            self._null = NullMemo(self.datasets.folder.parent)
-        return self._null
-
-    def close(self) -> None:
-        """Stop what was started. Closing twice is fine."""
-        self._memo.close()
-        if self._null is not None:
-            self._null.close()
-        self._spark.stop()
-
-    def __enter__(self) -> Session:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
+        return RddProgram(self)

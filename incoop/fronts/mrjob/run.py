@@ -33,7 +33,7 @@ from incoop.fronts.mrjob.steps import MrjobStep, StepInput, StepOutput, raw_task
 from incoop.fronts.mrjob.surroundings import COUNTER_SEPARATOR
 from incoop.fronts.mrjob.tasks import LINES, RESULT, TASK, task_file
 from incoop.inchdfs.errors import InputNotFound
-from incoop.session import Session
+from incoop.job_session import JobSession
 
 log = logging.getLogger("incoop")
 
@@ -46,7 +46,7 @@ _ELSEWHERE = {"jar": "a Hadoop cluster", "spark_jar": "spark-submit"}
 class IncoopRunner(InlineMRJobRunner):  # type: ignore[misc]
     """mrjob's inline runner, whose steps run on incoop's engine."""
 
-    def __init__(self, session: Session, loaded: LoadedJob, job: Any, **options: Any) -> None:
+    def __init__(self, session: JobSession, loaded: LoadedJob, job: Any, **options: Any) -> None:
         super().__init__(**_with_local_paths(options))
         self._session, self._loaded, self._job = session, loaded, job
         self._previous: StepOutput | None = None
@@ -293,7 +293,7 @@ def made_job(loaded: LoadedJob) -> Any:
     return job
 
 
-def run_job(session: Session, loaded: LoadedJob, job: Any) -> IncoopRunner:
+def run_job(session: JobSession, loaded: LoadedJob, job: Any) -> IncoopRunner:
     """Run a job as its `run()` would; gives the runner with its reports."""
     job._runner_class = lambda: IncoopRunner
     runner = IncoopRunner(session, loaded, job, **job._runner_kwargs())

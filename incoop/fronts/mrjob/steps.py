@@ -41,8 +41,8 @@ from incoop.fronts.mrjob.tasks import (
 )
 from incoop.inchdfs.cutting.records import RecordFormat, WholeFile
 from incoop.job import DEFAULT_SHARDS, Job
+from incoop.job_session import JobSession
 from incoop.result import Result
-from incoop.session import Session
 
 Note = Callable[[str], None]
 
@@ -92,7 +92,7 @@ class MrjobStep:
     #: The next step's output shows which tasks this one had.
     tasks_show: bool
     scratch: Path
-    session: Session
+    session: JobSession
     #: Where it is kept which combiners turned out not to be contracted.
     refusals: Path
     note: Note

@@ -26,9 +26,9 @@ from incoop.inchdfs.cutting.records import Lines
 if TYPE_CHECKING:
     from incoop.engine.report import RunReport
     from incoop.job import Job
+    from incoop.job_session import JobSession
     from incoop.memo import WorkerConfig
     from incoop.result import Result
-    from incoop.session import Session
 
 log = logging.getLogger("incoop")
 
@@ -41,7 +41,7 @@ _UNION = SparkContext.union
 class RddProgram:
     """Makes memoized RDDs, and runs their stages."""
 
-    def __init__(self, session: Session, name: str | None = None) -> None:
+    def __init__(self, session: JobSession, name: str | None = None) -> None:
         self.session = session
         self.name = name or Path(sys.argv[0] if sys.argv and sys.argv[0] else "program").name
         #: What each stage did, in the order in which they ran.

@@ -23,7 +23,7 @@ from pyspark.sql.readwriter import DataFrameReader
 from incoop.fronts.rdd.memo_rdd import MemoRDD
 from incoop.fronts.rdd.program import RddProgram
 from incoop.fronts.rdd.steps import NarrowStep, StepKind
-from incoop.session import connect
+from incoop.job_session import JobSession
 
 #: What a DataFrame that `spark.read.text` made remembers.
 _PATHS = "_incoop_paths"
@@ -48,7 +48,7 @@ class Programs:
 
     def of(self, context: SparkContext) -> RddProgram:
         if context not in self._open:
-            session = connect(spark=cast(SparkSession, _ContextOnly(context)), **self._options)
+            session = JobSession(spark=cast(SparkSession, _ContextOnly(context)), **self._options)
             # The second context of a script has names of its own.
             name = self.name if not self.all else f"{self.name} ({len(self.all) + 1})"
             self._open[context] = RddProgram(session, name)

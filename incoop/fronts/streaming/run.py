@@ -37,8 +37,8 @@ from incoop.fronts.streaming.settings import Settings, input_paths
 from incoop.fronts.streaming.trial import Trial, sample_blocks
 from incoop.inchdfs.files.sources import expand
 from incoop.job import Job
+from incoop.job_session import JobSession
 from incoop.result import Result
-from incoop.session import Session
 
 #: Chunks large enough that starting a process (10 to 50 ms for an interpreter) is little beside mapping them, and even,
 #: so that an edit does not happen to fall into one that is several times as large.
@@ -48,7 +48,7 @@ CHUNKS = inchdfs.ChunkSettings(average=5 << 18, maximum=3 << 19)
 _REDUCED_NEARBY = 4
 
 
-def run_streaming(session: Session, options: Options) -> RunReport:
+def run_streaming(session: JobSession, options: Options) -> RunReport:
     """Run a job and write its output; the report says what was reused, `options.notes` what had no effect."""
     if options.output is None:
         raise BadCall("no output is named: -output FOLDER.")
@@ -89,7 +89,7 @@ class StreamingJob:
     def without_combiner(self) -> StreamingJob:
         return replace(self, commands=replace(self.commands, combiner=None))
 
-    def run(self, session: Session, output: Path) -> RunReport:
+    def run(self, session: JobSession, output: Path) -> RunReport:
         """Run the job's stages and write the output."""
         started = time.perf_counter()
         settings = self.settings
@@ -106,7 +106,7 @@ class StreamingJob:
         report.seconds["total"] = time.perf_counter() - started
         return report
 
-    def _reduced(self, session: Session) -> tuple[Result, RunReport]:
+    def _reduced(self, session: JobSession) -> tuple[Result, RunReport]:
         settings, commands = self.settings, self.commands
         reduce = ReduceStage(
             commands.reducer,
@@ -140,7 +140,7 @@ class StreamingJob:
             raise told(failed, shown_partition(failed)) from None
         return result, _together(combined.report, result.report)
 
-    def _try_combiner(self, session: Session, combine: LineCombiner, reduce: ReduceStage) -> None:
+    def _try_combiner(self, session: JobSession, combine: LineCombiner, reduce: ReduceStage) -> None:
         """Raise UnsoundCombiner if the combiner changes the result of a sample; asked once for each set of commands."""
         trial = Trial(self._map_stage(None), combine, reduce)
         sample = sample_blocks(session.datasets, self.inputs)
