@@ -109,6 +109,6 @@ def test_a_killed_process_leaves_nothing_wrong(place: Place) -> None:
     kill_often(place, rounds=1, seed=0)
 
 
-@pytest.mark.long
+@pytest.mark.endurance
 def test_processes_killed_again_and_again_leave_nothing_wrong(place: Place) -> None:
     kill_often(place, rounds=2, seed=100)

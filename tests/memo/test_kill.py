@@ -73,7 +73,7 @@ def test_killing_sessions_and_servers_leaves_only_right_results(folder: Path, se
         place.close()
 
 
-@pytest.mark.long
+@pytest.mark.endurance
 @pytest.mark.parametrize("seed", range(1))
 def test_killing_sessions_and_servers_many_times(folder: Path, seed: int) -> None:
     place = Place(folder, None)
