@@ -8,7 +8,10 @@ list of a million numbers passes through it.
 
 from __future__ import annotations
 
+import io
+import pickle
 import struct
+from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -25,6 +28,10 @@ PLAIN_DEPTH = 4
 
 # Containers of more entries than this are remembered by identity; smaller ones are cheaper to hash again.
 REMEMBERED_LENGTH = 8
+
+# From this many entries on, a container's token is looked up by its content: hashing takes ten times as long.
+LARGE_LENGTH = 1024
+_LARGE_KEPT = 64
 
 #: How the tokens of a container combine: in order, as a set, as key-value pairs in any order, or as pairs in order.
 ORDERED, UNORDERED, PAIRS, ITEMS = 0, 1, 2, 3
@@ -116,6 +123,54 @@ def combine(tag: bytes, mode: int, tokens: Sequence[Token]) -> bytes:
 def reference(digest_of_child: bytes) -> Token:
     """Return the token that stands for a container inside its parent."""
     return b"n" + digest_of_child
+
+
+class _ContentPickler(pickle.Pickler):
+    """Writes plain values: equal bytes mean equal values of equal types. Others are left to the walk."""
+
+    def reducer_override(self, obj: Any) -> Any:
+        raise NotPlain
+
+
+def _content_key(value: Any) -> bytes:
+    """A digest of a large container that takes a tenth of the time of its token; or raise `NotPlain`."""
+    file = io.BytesIO()
+    pickler = _ContentPickler(file, 5)
+    pickler.fast = True  # no memo: what is shared is written again, as it counts
+    try:
+        pickler.dump(value)
+    except (ValueError, RecursionError) as error:
+        raise NotPlain from error
+    return xxhash.xxh3_128_digest(file.getbuffer())
+
+
+#: Tokens of large containers by their content keys, the least used first: a worker asks before and after every task.
+_large: OrderedDict[bytes, Token] = OrderedDict()
+
+
+def large_token(value: Any, seen: dict[int, Token]) -> Token:
+    """The same as `plain_token`, remembered for containers that take long.
+
+    Example:
+        >>> table = {str(number): number for number in range(LARGE_LENGTH)}
+        >>> large_token(table, {}) == large_token(dict(table), {}) == plain_token(table, {})
+        True
+    """
+    if len(value) < LARGE_LENGTH or id(value) in seen:
+        return plain_token(value, seen)
+    try:
+        key = _content_key(value)
+    except NotPlain:  # or a plain value that pickle has no short form for
+        return plain_token(value, seen)
+    token = _large.get(key)
+    if token is None:
+        token = _large[key] = plain_token(value, seen)
+        if len(_large) > _LARGE_KEPT:
+            _large.popitem(last=False)
+    else:
+        _large.move_to_end(key)
+    seen[id(value)] = token
+    return token
 
 
 def plain_token(value: Any, seen: dict[int, Token], depth: int = PLAIN_DEPTH) -> Token:

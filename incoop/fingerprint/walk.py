@@ -15,7 +15,7 @@ from incoop.base.errors import IncoopError
 from incoop.fingerprint.errors import CannotFingerprint
 from incoop.fingerprint.graph import Node
 from incoop.fingerprint.owners import Owner, module_of, owner
-from incoop.fingerprint.tokens import LEAF, PLAIN, UNORDERED, NotPlain, Token, plain_token, str_token
+from incoop.fingerprint.tokens import LEAF, PLAIN, UNORDERED, NotPlain, Token, large_token, str_token
 
 #: Things that count only when some reached code can read them.
 DOCSTRINGS, ANNOTATIONS, SUBCLASSES = "docstrings", "annotations", "subclasses"
@@ -153,7 +153,7 @@ class Walk:
         if kind in PLAIN:
             self._alive.append(obj)
             try:
-                return plain_token(obj, self._plain)
+                return large_token(obj, self._plain)
             except NotPlain:
                 pass
         node = self._nodes.get(id(obj))

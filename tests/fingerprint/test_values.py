@@ -16,6 +16,7 @@ import time
 from collections import OrderedDict, defaultdict, deque
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -27,7 +28,7 @@ from pyspark.core.broadcast import Broadcast
 
 from incoop.fingerprint import CannotFingerprint, fingerprint
 from incoop.fingerprint.api import FORMAT_VERSION
-from incoop.fingerprint.tokens import plain_token
+from incoop.fingerprint.tokens import LARGE_LENGTH, large_token, plain_token
 
 
 @dataclasses.dataclass
@@ -254,3 +255,44 @@ def test_the_format_of_values_is_pinned() -> None:
     """A changed row orphans every stored memo, so it comes with a raised FORMAT_VERSION."""
     value = {"a": [1, 2.5, None, b"x"], (True, -0.0): frozenset({"y", 3})}
     assert (FORMAT_VERSION, plain_token(value, {}).hex()) == (2, "6ec46fe6638a35fe838e359ea9ad4a182e")
+
+
+@pytest.mark.parametrize(
+    "entries",
+    [
+        pytest.param(lambda n: {f"name {i}": i for i in range(n)}, id="a dict"),
+        pytest.param(lambda n: [float(i) for i in range(n)], id="floats"),
+        pytest.param(lambda n: {str(i) for i in range(n)}, id="a set"),
+        pytest.param(lambda n: [[i, None, True] for i in range(n)], id="rows"),
+        pytest.param(lambda n: [complex(i) for i in range(n)], id="complex numbers"),
+    ],
+)
+def test_a_large_container_has_the_token_that_its_content_has_however_often_it_is_asked(entries: Any) -> None:
+    n = 2 * LARGE_LENGTH
+    once = fingerprint(partial(len, entries(n)))
+    assert fingerprint(partial(len, entries(n))) == once
+    assert fingerprint(partial(len, entries(n + 1))) != once
+    assert large_token(entries(n), {}) == plain_token(entries(n), {})
+
+
+def test_large_containers_of_look_alikes_differ() -> None:
+    n = LARGE_LENGTH
+    alike: list[Any] = [
+        [1] * n,
+        [True] * n,
+        [1.0] * n,
+        [b"a"] * n,
+        [bytearray(b"a")] * n,
+        ["a"] * n,
+        [0.0] * n,
+        [-0.0] * n,
+    ]
+    tokens = {large_token(each, {}) for each in [*alike, *alike, tuple([1] * n)]}
+    assert len(tokens) == len(alike) + 1
+
+
+def test_a_large_container_that_is_changed_in_place_has_another_token() -> None:
+    table = {str(number): number for number in range(LARGE_LENGTH)}
+    before = fingerprint(partial(len, table))
+    table["0"] = 1
+    assert fingerprint(partial(len, table)) != before
