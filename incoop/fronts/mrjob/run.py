@@ -29,9 +29,10 @@ from incoop.fronts.mrjob.code import JobCode
 from incoop.fronts.mrjob.identity import Source, leads_to, named_files, side_files
 from incoop.fronts.mrjob.lines import cut_groups
 from incoop.fronts.mrjob.load import LoadedJob
-from incoop.fronts.mrjob.steps import MrjobStep, StepInput, StepOutput, raw_tasks, roles_of, write_tasks
+from incoop.fronts.mrjob.steps import MrjobStep, StepInput, StepOutput, roles_of
 from incoop.fronts.mrjob.surroundings import COUNTER_SEPARATOR
-from incoop.fronts.mrjob.tasks import LINES, RESULT, TASK, task_file
+from incoop.fronts.mrjob.task_files import raw_tasks, task_file, write_tasks
+from incoop.fronts.mrjob.tasks import LINES, RESULT, TASK
 from incoop.inchdfs.errors import InputNotFound
 from incoop.job_session import JobSession
 

@@ -13,7 +13,7 @@ Contract: the result's pairs, sorted by place, are the lines that mrjob's inline
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from operator import itemgetter
 from pathlib import Path
@@ -29,6 +29,7 @@ from incoop.fronts.mrjob.code import JobCode, Script
 from incoop.fronts.mrjob.identity import Source
 from incoop.fronts.mrjob.lines import RawLines, cut_groups
 from incoop.fronts.mrjob.statefulness import keeps_state
+from incoop.fronts.mrjob.task_files import task_file, write_tasks
 from incoop.fronts.mrjob.tasks import (
     RESULT,
     TASK,
@@ -37,7 +38,6 @@ from incoop.fronts.mrjob.tasks import (
     MapTask,
     ReduceKey,
     ReduceTask,
-    task_file,
 )
 from incoop.inchdfs.cutting.records import RecordFormat, WholeFile
 from incoop.job import DEFAULT_SHARDS, Job
@@ -241,19 +241,3 @@ class MrjobStep:
 def roles_of(description: Mapping[str, Any]) -> list[str]:
     """What a step has of mapper, combiner and reducer."""
     return [role for role in ("mapper", "combiner", "reducer") if role in description]
-
-
-def write_tasks(folder: Path, contents: Iterable[bytes]) -> list[str]:
-    """Task files, in order."""
-    folder.mkdir(parents=True, exist_ok=True)
-    paths = []
-    for number, content in enumerate(contents):
-        path = folder / f"task-{number:05d}"
-        path.write_bytes(content)
-        paths.append(str(path))
-    return paths
-
-
-def raw_tasks(folder: Path, paths: Sequence[str], digests: Mapping[str, str]) -> list[str]:
-    """Task files for `mapper_raw`: one a file, which it is given by its name; its content counts, too."""
-    return write_tasks(folder, (task_file({"arguments": [path, path], "content": digests[path]}) for path in paths))

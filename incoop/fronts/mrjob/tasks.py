@@ -7,7 +7,6 @@ value carries its place, so that a reducer gets its values in the order of that 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -20,16 +19,12 @@ from incoop.code import known_by_content
 from incoop.fronts.common.combiners import CombinerGivesOtherKeys
 from incoop.fronts.mrjob.code import Script, is_map
 from incoop.fronts.mrjob.lines import joined, line_of, pair_of, place_of_key, sorted_values, split_lines
+from incoop.fronts.mrjob.task_files import read_task
 
 #: Lines of an input, pairs of an earlier step's result, or a file that describes one task.
 LINES, RESULT, TASK = "lines", "result", "task"
 
 Placed = tuple[bytes, bytes]
-
-
-def task_file(header: Mapping[str, Any], lines: bytes = b"") -> bytes:
-    """The content of a file that describes one task: variables, a raw input file, lines to read."""
-    return json.dumps(header, sort_keys=True).encode() + b"\n" + lines
 
 
 def task_number(first: bytes, count: int) -> dict[str, str]:
@@ -63,7 +58,7 @@ class MapTask:
     def __call__(self, records: Sequence[Any]) -> Iterable[tuple[Any, Any]]:
         if self.reads == RESULT:
             return self._of_result(records)
-        lines, variables, more = _unpacked(records) if self.reads == TASK else (records, {}, [])
+        lines, variables, more = read_task(records) if self.reads == TASK else (records, {}, [])
         known_by_content(more)  # the task file has a digest of each
         lines = self._mapped(lines, {**self.variables, **variables}, more)
         return [(b"", joined(lines))] if self.last else map(pair_of, lines)
@@ -110,12 +105,6 @@ class _Reading:
 def _reads_on(script: Script) -> bool:
     """Whether a script reads line by line in this process."""
     return script.description["type"] == "script" and "pre_filter" not in script.description
-
-
-def _unpacked(records: Sequence[bytes]) -> tuple[list[bytes], dict[str, str], list[str]]:
-    header, _, lines = records[0].partition(b"\n")
-    told = json.loads(header)
-    return split_lines(lines), told.get("variables", {}), told.get("arguments", [])
 
 
 def _in_order(lines: Iterable[bytes], sort_values: bool) -> list[bytes]:
@@ -208,6 +197,6 @@ class ReduceTask:
     script: Script
 
     def __call__(self, records: Sequence[bytes]) -> list[Placed]:
-        lines, variables, _ = _unpacked(records)
+        lines, variables, _ = read_task(records)
         number = task_number(lines[0] if lines else b"", len(lines))
         return [(b"", joined(self.script.run(lines, {**number, **variables})))]
