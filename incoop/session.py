@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from incoop import inchdfs
@@ -46,6 +45,8 @@ def connect(
 class Session(JobSession):
     """Runs jobs, and makes RDDs that are memoized. Use it with `with`, or call `close()`."""
 
+    _rdds: RddProgram | None = None
+
     def textFile(self, name: str, minPartitions: int | None = None, use_unicode: bool = True) -> MemoRDD:  # noqa: N802, N803
         """Lines of files, as `SparkContext.textFile`; all that is made of them is memoized."""
         return self.rdds.text_file(name, minPartitions, use_unicode)
@@ -62,9 +63,11 @@ class Session(JobSession):
         """All records of several RDDs, as `SparkContext.union`."""
         return self.rdds.union(rdds)
 
-    @cached_property
+    @property
     def rdds(self) -> RddProgram:
         """The program of RDDs that this session runs: reports of its stages, and notes on what plain Spark ran."""
-        from incoop.fronts.rdd.program import RddProgram
+        if self._rdds is None:
+            from incoop.fronts.rdd.program import RddProgram
 
-        return RddProgram(self)
+            self._rdds = RddProgram(self)
+        return self._rdds
