@@ -26,7 +26,7 @@ def added(a: Any, b: Any) -> Any:
     return a + b
 
 
-OTHERS: dict[str, Function] = {
+OTHERS: dict[str, Any] = {
     "multiplied": lambda a, b: a * b,
     "subtracted": lambda a, b: a - b,
     "united": lambda a, b: a | b,
@@ -34,7 +34,7 @@ OTHERS: dict[str, Function] = {
     "swapped": lambda a, b: b + a,
     "the first twice": lambda a, b: a + a,
     "the second twice": lambda a, b: b + b,
-    "in place": lambda a, b: operator.iadd(a, b),
+    "called": lambda a, b: max(a, b),
     "one more": lambda a, b: a + b + 1,
     "the first of them": lambda a, b: a,
     "with a default": lambda a, b=0: a + b,
@@ -129,7 +129,7 @@ def test_keys_are_where_the_programs_own_function_puts_them(
             return len(key) + shift  # noqa: B023
 
         def keys_of(pairs: Any) -> list[list[str]]:
-            counts = pairs.map(lambda line: (line.split()[0], 1)).reduceByKey(operator.add, number, placed)  # noqa: B023
+            counts = pairs.map(lambda line: (line.split()[0], 1)).reduceByKey(operator.add, number, placed)
             return [sorted(key for key, _ in part) for part in counts.glom().collect()]
 
         inc._rdds = None
