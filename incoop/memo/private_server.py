@@ -163,7 +163,13 @@ class PrivateServer:
     def _start(self, aside: bool) -> str:
         binary = find_server(self._written_by())
         place = self._choose_socket()
-        record = {"host": _host(), "home": str(self.home.resolve()), "version": list(binary.version), "binary": binary.path, **place}
+        record = {
+            "host": _host(),
+            "home": str(self.home.resolve()),
+            "version": list(binary.version),
+            "binary": binary.path,
+            **place,
+        }
         self._write(record)  # step (3)
         try:
             pid = self._spawn(binary.path, place["socket"])

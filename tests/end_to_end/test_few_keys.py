@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import pytest
-from incoop.engine.stages.map_contract.task_groups import shared_out
 
 import incoop
 from incoop.contraction.parts.write import SMALL_RUN
 from incoop.engine.stages.map_contract.map_task import ChunkTask
+from incoop.engine.stages.map_contract.task_groups import shared_out
 from incoop.inchdfs.store.packs import Location
 from incoop.job import DEFAULT_SHARDS, FEW_SHARDS
 
@@ -83,6 +83,20 @@ def test_shards_follow_the_keys_that_are_there_now(job: incoop.Job, by_hand: Any
         before = after
     few, many = FEW_SHARDS, DEFAULT_SHARDS
     assert shards == [few, few, many, many, few, few, few]
+
+
+def test_nodes_that_a_switch_of_shards_leaves_as_they_were_are_cut_anew(place: Place) -> None:
+    """A tree so deep that most inner nodes stand over the same chunks before and after."""
+    few = [f"word{number % 50} word{number * 7 % 31} {number}" for number in range(0, 9000, 9)]
+    many = [*few[:900], " ".join(f"key{number}" for number in range(SMALL_RUN)), *few[900:]]
+    job = incoop.Job("deep", longest, shown, largest)
+    for lines in (few, many, few, many[1:]):
+        place.write(lines)
+        result = place.run(job)
+        assert result.as_dict() == floats(lines)
+        assert result.report.warnings == []
+    nodes = {id_ for result in (result,) for id_ in result.events.executed("contract")}
+    assert len(nodes) > 3, "a tree of several inner nodes"
 
 
 def test_a_known_tree_is_found_again_whatever_the_last_one_had(place: Place) -> None:

@@ -17,6 +17,9 @@ from incoop.memo import MemoStore, collect, stats, verify
 
 from .places import Place, kept, payload, result_of, run_generation, task_id
 
+#: Of processes with threads, which other tests may have left in this one; the child calls nothing that they hold.
+pytestmark = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+
 
 @pytest.fixture
 def place(folder: Path) -> Iterator[Place]:
