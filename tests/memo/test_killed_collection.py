@@ -138,7 +138,8 @@ def test_a_pack_that_is_being_written_while_a_collection_runs_is_whole_in_the_en
         collect(opened)
 
     pack = running.blobs.write(parts())
-    collect(opened)  # it has its name, and nobody names it yet
+    # It has its name, and nobody names it yet.
+    assert collect(opened, dry_run=True).packs_dropped == collect(opened).packs_dropped == 0
     running.blobs.check(pack)
     running.store({task_id(5): kept(running.blobs, result_of(5))})
     collect(opened)
