@@ -94,7 +94,7 @@ class Place:
 
     def kill_server(self) -> None:
         """kill -9 the private Redis."""
-        pid = self.session._memo.session.server_pid()
+        pid = self.session._memo.session._server.pid()
         assert pid is not None
         os.kill(pid, signal.SIGKILL)
 
