@@ -23,7 +23,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from incoop.base.atomic import sync, unique_name, write_atomically, written_aside
+from incoop.base.atomic import make_folder, sync, unique_name, write_atomically, written_aside
 from incoop.inchdfs.errors import BadDatasetName, DatasetNotFound, DatasetStoreTooNew, StoreBusy, StoreDamaged
 from incoop.inchdfs.store.manifest import FORMAT_VERSION, Manifest
 from incoop.inchdfs.store.packs import PackIndex, using_store
@@ -132,7 +132,7 @@ class DatasetStore:
         """Hold off collection while chunks are written that no manifest names yet."""
         with using_store(self.folder.parent):
             for folder in (self.folder.parent, self.folder, self.packs, self.temporary, self.inputs, self._datasets):
-                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+                make_folder(folder)
             if not (self.folder / "FORMAT").exists():
                 write_atomically(self.folder / "FORMAT", [f"{FORMAT_VERSION}\n".encode()])
             lock = (self.folder / "lock").open("ab")
@@ -161,7 +161,7 @@ class DatasetStore:
         manifest.notes.setdefault("created", time.time())
         wanted = self.temporary / f"{unique_name()}.manifest"
         with using_store(self.folder.parent), written_aside(wanted, [manifest.to_bytes()]) as temporary:
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_folder(folder)
             while True:
                 newest = (self.versions(name) or [0])[-1]
                 if after is not None and newest != after:

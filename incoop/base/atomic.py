@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 
@@ -53,6 +53,15 @@ def write_atomically(
     """Write a file under a temporary name, then give it its own. The folder's new name is for `sync` to keep."""
     with written_aside(path, parts, durable=durable, private=private, mark=mark) as aside:
         aside.replace(path)
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder that others may not enter, and bring its name to disk: what is in it is lost without."""
+    missing = [each for each in (folder, *folder.parents) if not each.exists()]
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for each in reversed(missing):
+        with suppress(PermissionError):  # a folder that may not be opened
+            sync(each.parent)
 
 
 def sync(path: Path) -> None:

@@ -80,8 +80,8 @@ def save_parts(output: Output, folder: Path, worker: WorkerConfig, spark: Spark,
         return []
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "_SUCCESS").unlink(missing_ok=True)
-    # Named before they are written: what a crash leaves behind is still known as ours.
-    _write_notes(folder, {name: written[name] if name not in fresh else [] for name in wanted})
+    # Named before they are written, and until they are gone: what a crash leaves behind is still known as ours.
+    _write_notes(folder, {name: written[name] if name not in fresh else [] for name in [*wanted, *gone]})
     if fresh:
         items = [(output.blocks(part, reader), str(folder / name)) for name, part in fresh.items()]
         spark.run(f"write {len(items)} part files", partial(_write_part, worker), items)

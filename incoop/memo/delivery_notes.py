@@ -11,7 +11,7 @@ from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 
-from incoop.base.atomic import sync, write_atomically
+from incoop.base.atomic import make_folder, sync, write_atomically
 from incoop.base.checksums import DIGEST_BYTES, Signer
 from incoop.memo.errors import MemoError
 
@@ -57,7 +57,7 @@ class DeliveryNotes:
         """Make it the state that the job's last run gave."""
         path = self._path(job)
         try:
-            path.parent.mkdir(mode=0o700, exist_ok=True)
+            make_folder(path.parent)
             write_atomically(path, [self._signer.sign_generation(self._body(job, state)), state], private=True)
             with suppress(PermissionError):  # a folder that may not be opened
                 sync(path.parent)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
-from incoop.base.atomic import sync, unique_name
+from incoop.base.atomic import make_folder, sync, unique_name
 
 #: Folder for temporary names, beside the packs so that a rename never crosses filesystems.
 TEMP = "tmp"
@@ -87,7 +87,10 @@ class FolderFiles:
         try:
             source.replace(target)
         except FileNotFoundError:
-            target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if self._fsync:
+                make_folder(target.parent)
+            else:
+                target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             source.replace(target)
         if self._fsync:
             sync(target.parent)

@@ -1,8 +1,9 @@
 """The private redis-server of a store folder: started once, shared, stopped by the last session.
 
 Contract: every function here is called with the folder's gate held. At most one server works on the data; a record
-(`server.json`) says which, by process id and start time, and on which socket. Whatever a crash leaves (a stale record,
-a stale socket, a server without a record, a server without a socket) leads to one good server again.
+(`server.json`) says which, by process id and start time, for which folder and on which socket. Whatever a crash leaves
+(a stale record, a stale socket, a server without a record, a server without a socket) leads to one good server again,
+and the record in a copied folder, which names the server of the original, to a server of the copy's own.
 
 Steps of `ensure_running`: (1) a recorded server that answers is used; (2) one that runs but does not answer is ended;
 (3) the socket is chosen and recorded before the start, so a server is never without a record; (4) the server is
@@ -80,6 +81,8 @@ class PrivateServer:
         record = self._read()
         if others_live and record.get("host", _host()) != _host():
             raise StoreBusyElsewhere(str(self.home), record["host"])
+        if not self._is_ours(record):
+            record = {}  # the server of a folder that this one is a copy of: left alone
         if record and record.get("host") == _host():
             if self._answers(record):  # step (1)
                 return unix_url(record["socket"])
@@ -134,6 +137,11 @@ class PrivateServer:
         finally:
             pool.disconnect()
 
+    def _is_ours(self, record: dict[str, Any]) -> bool:
+        """Whether a record was written for this folder, or for one that had another name then."""
+        home = record.get("home")
+        return home is None or home == str(self.home.resolve()) or works_in(record.get("pid", 0), self.home)
+
     def _end_recorded(self, record: dict[str, Any]) -> None:
         """End a server that is ours but cannot be reached, by its record or by the pid file it wrote itself."""
         if (pid := record.get("pid")) and record.get("started"):
@@ -155,7 +163,13 @@ class PrivateServer:
     def _start(self, aside: bool) -> str:
         binary = find_server(self._written_by())
         place = self._choose_socket()
-        record = {"host": _host(), "version": list(binary.version), "binary": binary.path, **place}
+        record = {
+            "host": _host(),
+            "home": str(self.home.resolve()),
+            "version": list(binary.version),
+            "binary": binary.path,
+            **place,
+        }
         self._write(record)  # step (3)
         try:
             pid = self._spawn(binary.path, place["socket"])

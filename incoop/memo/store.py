@@ -211,7 +211,7 @@ class MemoStore:
             return False
         value = encode_head(head, self._signer)
 
-        def call(link: Link) -> int:
+        def call(link: Link) -> tuple[int, bool]:
             pipe = link.client.pipeline(transaction=True)
             pipe.hset(self.keys.generations, field_of(job, generation), value)
             pipe.zadd(self.keys.numbers_of(job), {str(generation): generation})
@@ -219,13 +219,16 @@ class MemoStore:
             for name, count in (("runs", 1), ("hits", self.hits), ("misses", self.misses)):
                 pipe.hincrby(self.keys.counters_of(job), name, count)
             pipe.get(self.keys.last_gc)
-            return int(pipe.execute()[-1] or 0)
+            pipe.exists(self.keys.trash_open)
+            *_, last, is_open = pipe.execute()
+            return int(last or 0), bool(is_open)
 
-        collected = self._link.attempt(f"generation {generation} of {job!r}", call, -1)
+        collected, under_way = self._link.attempt(f"generation {generation} of {job!r}", call, (-1, False))
         self.hits = self.misses = 0
         if self.registration is not None:
-            if collected > self.registration.record.since:
-                # A collection ran meanwhile and may have taken entries out of sight that this generation reuses.
+            if under_way or collected > self.registration.record.since:
+                # A collection ran meanwhile, to its end or not, and may have taken entries out of sight that this
+                # generation reuses.
                 self._link.attempt("restored entries", lambda link: restore(link, self.keys, ids), None)
             self.registration.end(job, generation, pin=collected >= 0)
         return collected >= 0

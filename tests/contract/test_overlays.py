@@ -12,12 +12,16 @@ from hypothesis import strategies as st
 from incoop.contraction.columns.by_hash import changed_hashes
 from incoop.contraction.columns.keys import hashes_of
 from incoop.contraction.columns.run import Run
+from incoop.contraction.columns.shards import block_numbers
 from incoop.contraction.parts import write as write_module
+from incoop.contraction.parts.headers import RunHeader
 from incoop.contraction.parts.overlay import Overlay
 from incoop.contraction.parts.packs import BlockLost, PackBuilder
 from incoop.contraction.parts.part import Part, differing_pairs
 from incoop.contraction.parts.rewrite import rewrite_part
 from incoop.contraction.parts.rows import SHARD_ROW
+from incoop.contraction.parts.write import bits_for
+from incoop.engine.output import Sharded
 
 from .test_contraction_laws import Memory, Version, contract_version, store_run, total
 
@@ -39,6 +43,18 @@ def changed_part(old: Part, before: dict[Any, Any], after: dict[Any, Any], memor
     stored = np.array([row], SHARD_ROW)
     stored["pack"] = memory.keep(pack)
     return Part.load(stored[0], 0, memory)
+
+
+def stored_part(old: Part, before: dict[Any, Any], after: dict[Any, Any], memory: Memory, bare: bool) -> Sharded:
+    """An output of one shard, after an update."""
+    keys = [key for key in before.keys() | after.keys() if before.get(key) != after.get(key)]
+    hashes = np.unique(hashes_of(keys)) if keys else _EMPTY
+    pack = PackBuilder()
+    fresh = Run.of_values({key: after[key] for key in keys if key in after})
+    row, _ = rewrite_part(old, hashes, fresh, sum(key in before for key in keys), pack)
+    rows = np.array([row], SHARD_ROW)
+    rows["pack"], rows["bare"] = memory.keep(pack), bare
+    return Sharded(RunHeader(rows, (b"",)))
 
 
 @st.composite
@@ -91,6 +107,7 @@ def test_a_thin_change_of_many_blocks_is_kept_beside_them_and_merged_when_it_has
             part = changed_part(part, before, after, memory)
             sizes.append(part.overlaid)
             assert not part.overlaid or part.rows["hash"].tolist() == unchanged
+            assert len(part.over) == (1 << bits_for(part.overlaid) if part.overlaid else 0)
             before = after
         assert sizes == [20, 40, 60, 80, 100, 0, 20, 40, 60, 80, 100, 0]
 
@@ -106,6 +123,34 @@ def test_a_key_that_changes_again_writes_one_block_of_the_overlay() -> None:
         again = changed_part(part, after, {**after, 3: 7}, memory)
         assert len(part.over) == len(again.over) > 2
         assert int((part.over["hash"] != again.over["hash"]).sum()) == 1
+        newest = [again.packs[number] == list(memory.packs)[-1] for number in again.over["pack"].tolist()]
+        assert sum(newest) == 1
+
+
+@pytest.mark.parametrize("bare", [True, False], ids=["values alone", "pairs"])
+def test_the_blocks_of_an_output_read_as_they_are_now_whichever_block_of_an_overlay_says_so(bare: bool) -> None:
+    """Fewer blocks in the overlay than in the part, and more than one; and a block that only the overlay fills."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(write_module, "KEYS_PER_BLOCK", 4)
+        memory = Memory()
+        value: Any = (lambda key, count: count) if bare else (lambda key, count: (key, count))
+        empty = [key for key in range(2 * KEYS) if block_numbers(hashes_of([key]), 0, bits_for(KEYS)) == 5]
+        before = {key: value(key, 1) for key in range(KEYS) if key not in empty}
+        old = stored_part(Part.load(store_run(Run.of_values(before), memory), 0, memory), {}, {}, memory, bare)
+        after = {**before, **{key: value(key, 2) for key in [*list(before)[20:50], empty[0]]}}
+        for key in list(before)[:10]:
+            del after[key]
+        new = stored_part(old.part(0, memory), before, after, memory, bare)  # type: ignore[arg-type]
+        part = new.part(0, memory)  # type: ignore[arg-type]
+        assert 2 < len(part.over) < len(part.rows)
+        blocks = new.blocks(0, memory)  # type: ignore[arg-type]
+        read = [pair for block in blocks for pair in block.pairs(memory)]  # type: ignore[arg-type]
+        assert len(read) == len(after)
+        assert dict(read) == {key: each if bare else each[1] for key, each in after.items()}
+        unchanged = {block.id for block in old.blocks(0, memory)}  # type: ignore[arg-type]
+        changed = hashes_of([key for key in before.keys() | after.keys() if before.get(key) != after.get(key)])
+        touched = set(block_numbers(changed, 0, part.bits).tolist())
+        assert {at for at, block in enumerate(blocks) if block.id not in unchanged} == touched
 
 
 def test_a_damaged_overlay_is_a_lost_block() -> None:

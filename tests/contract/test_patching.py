@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import xxhash
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import incoop
@@ -21,6 +21,8 @@ from incoop.engine.stages.map_contract.mapping import Mapped, Piece, UserError
 from incoop.engine.stages.map_contract.patching import known_leaves, patched, worth_patching
 from incoop.engine.stages.map_contract.summing import sum_pieces
 from incoop.job import Mapper
+
+from .test_equal_hashes import ALIKE
 
 Lines = list[str]
 
@@ -48,13 +50,33 @@ def mixed(_: Any, line: str) -> Iterator[tuple[Any, Any]]:
         yield (1, 1.0, True, word)[number % 4], (1, True, 2, 0)[len(line) % 4]
 
 
+def alike(_: Any, line: str) -> Iterator[tuple[int, int]]:
+    """Different keys with equal hashes, a few of them in a leaf."""
+    for word in line.split():
+        yield ALIKE[int(word[1:]) % 2][int(word[1:]) % 3], 1
+
+
 def total(key: Any, values: Any) -> Iterator[tuple[Any, Any]]:
     yield key, sum(values)
+
+
+def slow_total(key: Any, values: Any) -> Iterator[tuple[Any, Any]]:
+    """No fold that is known."""
+    result = 0
+    for value in values:
+        result += value
+    yield key, result
 
 
 def first_and_sum(key: Any, values: Any) -> Iterator[tuple[Any, Any]]:
     given = list(values)
     yield key, (given[0][0], sum(size for _, size in given))
+
+
+def counting(key: Any, values: Any) -> Iterator[tuple[Any, Any]]:
+    """A combiner that counts how often it is called."""
+    incoop.counter("combined")
+    yield key, sum(values)
 
 
 def vectors(_: Any, line: str) -> Iterator[tuple[str, Any]]:
@@ -74,8 +96,11 @@ JOBS = [
     (words, total),
     (signed, total),
     (mixed, total),
+    (alike, total),
+    (alike, slow_total),
     (places, first_and_sum),
     (vectors, in_place),
+    (words, counting),
     (words, None),
     (places, None),
 ]
@@ -120,6 +145,10 @@ def only_run(result: Mapped) -> Run:
 
 @pytest.mark.parametrize(("mapper", "function"), JOBS)
 @given(change=edits())
+# Keys with equal hashes: the second one new, both new, both there before.
+@example(change=([["w0"], ["w6"], ["w12"]], [["w0"], ["w2"], ["w12"]]))
+@example(change=([["w1"], ["w7"], ["w1"]], [["w1"], ["w7"], ["w0 w2"]]))
+@example(change=([["w0 w2"], ["w1"], ["w1"]], [["w0 w2"], ["w1"], ["w2"]]))
 def test_a_patched_chunk_equals_one_mapped_as_a_whole(
     mapper: Mapper, function: Any, change: tuple[list[Lines], list[Lines]]
 ) -> None:
@@ -141,7 +170,9 @@ def test_a_patched_chunk_equals_one_mapped_as_a_whole(
         assert result.leaves.to_bytes() == scratch.leaves.to_bytes()
 
 
-@pytest.mark.parametrize(("mapper", "function"), [job for job in JOBS if job[0] is not mixed])
+@pytest.mark.parametrize(
+    ("mapper", "function"), [job for job in JOBS if job[0] not in (mixed, alike) and job[1] is not counting]
+)
 def test_one_changed_leaf_is_all_that_is_mapped(mapper: Mapper, function: Any) -> None:
     calls = 0
 
@@ -157,6 +188,18 @@ def test_one_changed_leaf_is_all_that_is_mapped(mapper: Mapper, function: Any) -
     result = patched(counting, pieces(lines), Combiner.of(function), old.leaves, only_run(old))
     assert result is not None
     assert calls == len(lines[4])
+
+
+def test_what_a_combiner_counts_is_counted_over_the_whole_chunk_after_an_edit() -> None:
+    """What its calls count on the keys of a changed leaf is not what they count on all of them."""
+    combiner = Combiner.of(counting)
+    once, twice, more = [["a"], ["b"], ["c"]], [["a"], ["b"], ["b"]], [["a"], ["b"], ["b a"]]
+    never_called = mapped(words, pieces(once), combiner)
+    assert never_called.counters == {} and never_called.leaves is not None
+    assert patched(words, pieces(twice), combiner, never_called.leaves, only_run(never_called)) is None
+    assert mapped(words, pieces(twice), combiner).counters == {"combined": 1}
+    assert mapped(words, pieces(twice), combiner).leaves is None, "nothing that a later edit could begin from"
+    assert mapped(words, pieces(more), combiner).counters == {"combined": 2}
 
 
 def test_a_chunk_of_mostly_new_leaves_is_not_patched() -> None:

@@ -11,6 +11,7 @@ import pytest
 import incoop
 from incoop.contraction.columns.encoding import encode
 from incoop.contraction.columns.normal import normal
+from incoop.result import _without
 
 from .histories import random_history, some_lines
 from .jobs import JOBS
@@ -102,3 +103,45 @@ def test_an_emptied_input_takes_every_key_away_and_back(place: Place) -> None:
     assert {(each.key, each.old, each.new) for each in gone.changes()} == {("one", 1, None), ("two", 2, None)}
     place.write(["two"])
     assert [(each.key, each.old, each.new) for each in place.run(word_count).changes()] == [("two", None, 1)]
+
+
+def as_they_are(_: Any, line: str) -> Any:
+    yield line, len(line)
+
+
+def test_a_chunk_that_stands_twice_goes_and_comes_as_often(place: Place) -> None:
+    """A map-only job over files that are alike: one of two equal chunks is taken away, then both are there again."""
+    job = incoop.Job("as they are", as_they_are)
+    lines = [f"line {number}" for number in range(40)]
+    place.write({"a": lines, "b": lines})
+    assert len(place.run(job).collect()) == 80
+    for files, old, new in (
+        ({"a": lines}, 1, 0),
+        ({"a": lines, "b": lines, "c": lines}, 0, 2),
+        ({"a": lines, "b": [*lines, "line 3", "line 3"]}, 1, 0),
+    ):
+        place.write(files)
+        changes = {each.key: (each.old, each.new) for each in place.run(job).changes()}
+        expected = {line: (_times(old, line), _times(new, line)) for line in lines}
+        if "line 3" in files.get("b", [])[40:]:
+            expected["line 3"] = (None, 6)  # two more and one less
+        assert changes == expected
+
+
+def _times(count: int, line: str) -> Any:
+    return None if not count else len(line) if count == 1 else [len(line)] * count
+
+
+@pytest.mark.parametrize(
+    ("pairs", "others", "left"),
+    [
+        pytest.param([("a", 1), ("a", 1)], [("a", 1)], [("a", 1)], id="one of two"),
+        pytest.param([("a", 1), ("a", 1)], [("a", 1), ("a", 1)], [], id="both"),
+        pytest.param([("a", 1), ("a", 2), ("a", 1)], [("a", 1)], [("a", 2), ("a", 1)], id="the later ones stay"),
+        pytest.param([(1, 1), (1.0, 1)], [(True, 1)], [(1.0, 1)], id="equal keys are one key"),
+        pytest.param([("a", 1)], [("a", 1.0)], [("a", 1)], id="values that look different differ"),
+        pytest.param([("a", [])], [("b", [])], [("a", [])], id="another key"),
+    ],
+)
+def test_pairs_that_others_hold_are_taken_away_as_often(pairs: Pairs, others: Pairs, left: Pairs) -> None:
+    assert _without(pairs, others) == left

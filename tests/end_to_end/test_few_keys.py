@@ -85,6 +85,25 @@ def test_shards_follow_the_keys_that_are_there_now(job: incoop.Job, by_hand: Any
     assert shards == [few, few, many, many, few, few, few]
 
 
+def test_nodes_that_a_switch_of_shards_leaves_as_they_were_are_cut_anew(place: Place) -> None:
+    """A tree so deep that most inner nodes stand over the same chunks before and after."""
+    few = [f"word{number % 50} word{number * 7 % 31} {number}" for number in range(0, 9000, 9)]
+    many = [*few[:900], " ".join(f"key{number}" for number in range(SMALL_RUN)), *few[900:]]
+    job = incoop.Job("deep", longest, shown, largest)
+    contracted = []
+    for lines in (few, many, few, many[1:]):
+        place.write(lines)
+        result = place.run(job)
+        assert result.as_dict() == floats(lines)
+        assert result.report.warnings == []
+        contracted.append(set(result.events.executed("contract")))
+    first, switched, back, edited = contracted
+    assert len(switched) >= len(first) > 3, "a tree of several inner nodes, none of which can stay"
+    assert not first & switched
+    assert back == set(), "those of few shards are known"
+    assert len(edited) < len(switched)
+
+
 def test_a_known_tree_is_found_again_whatever_the_last_one_had(place: Place) -> None:
     place.write(MANY)
     place.run(SUMS)

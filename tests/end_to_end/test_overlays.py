@@ -132,3 +132,21 @@ def test_collection_keeps_what_an_overlay_stands_beside(large: Place) -> None:
             collect(store)
     assert overlaid(result)
     assert result.as_dict() == Counter(word for line in edited(LINES, 2) for word in line.split())
+
+
+@pytest.mark.parametrize("job", [SUMS, PAIRS], ids=["root as output", "output of its own"])
+def test_an_edit_after_closing_and_collecting_finds_every_block_that_stayed(job: incoop.Job, large: Place) -> None:
+    """Parts of many blocks, some of them in packs of earlier runs: no session holds those, but the parts name them."""
+    lines = LINES
+    for step in range(4):
+        large.write(lines)
+        result = large.run(job)
+        assert result.report.warnings == []
+        if step:
+            assert len(result.events.executed("map")) <= 2
+        counts = Counter(word for line in lines for word in line.split())
+        assert {key: value if job is SUMS else -value[0] for key, value in result} == counts
+        large.close_session()
+        with MemoStore.open(large.store, maintenance=True) as store:
+            collect(store)
+        lines = [*lines[: 40 * step], f"word{step} new{step}", *lines[40 * step + 1 :]]

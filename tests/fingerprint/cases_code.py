@@ -221,4 +221,17 @@ DIFFERENT: dict[str, tuple[str, str]] = {
         "def f(x):\n    a, b = x\n    return a - b",
         "def f(x):\n    b, a = x\n    return a - b",
     ),
+    # A local that is stored twice may be either module where it is used.
+    "a module in a local that is stored twice, the first": (
+        "import one, two\ndef f(x):\n    m = one\n    if x: m = two\n    return m.go(x)\n"
+        "# file: one.py\ndef go(x): return 1\n# file: two.py\ndef go(x): return 0",
+        "import one, two\ndef f(x):\n    m = one\n    if x: m = two\n    return m.go(x)\n"
+        "# file: one.py\ndef go(x): return 2\n# file: two.py\ndef go(x): return 0",
+    ),
+    "a module in a local that is stored twice, the second": (
+        "import one, two\ndef f(x):\n    m = one\n    if x: m = two\n    return m.go(x)\n"
+        "# file: one.py\ndef go(x): return 0\n# file: two.py\ndef go(x): return 1",
+        "import one, two\ndef f(x):\n    m = one\n    if x: m = two\n    return m.go(x)\n"
+        "# file: one.py\ndef go(x): return 0\n# file: two.py\ndef go(x): return 2",
+    ),
 }

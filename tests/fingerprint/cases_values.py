@@ -131,6 +131,30 @@ class C(Base):
 def f(x): return C().go(x)
 """
 
+#: A captured dict with a function for keys that it does not hold.
+_DEFAULTS = """
+from collections import defaultdict
+def default(): return 0
+V = defaultdict(default)
+V['a'] = 1
+def f(x): return V[x], list(V)
+"""
+
+#: A property that is read, written and deleted.
+_SETTER = """
+class C:
+    @property
+    def a(s): return s._a
+    @a.setter
+    def a(s, v): s._a = v * 1
+    @a.deleter
+    def a(s): s._a = 10
+def f(x):
+    c = C()
+    c.a = x
+    return c.a
+"""
+
 DIFFERENT: dict[str, tuple[str, str]] = {
     "a captured dict": (
         "def make(d):\n    def f(x): return d[x]\n    return f\nf = make({'a': {'b': 1}})",
@@ -315,6 +339,23 @@ DIFFERENT: dict[str, tuple[str, str]] = {
     "a subclass found through its base": (
         "class B: pass\nclass C(B):\n    n = 1\ndef f(x): return B.__subclasses__()[0].n",
         "class B: pass\nclass C(B):\n    n = 2\ndef f(x): return B.__subclasses__()[0].n",
+    ),
+    "a captured defaultdict's value": (_DEFAULTS, _DEFAULTS.replace("V['a'] = 1", "V['a'] = 2")),
+    "a captured defaultdict's key": (_DEFAULTS, _DEFAULTS.replace("V['a'] = 1", "V['b'] = 1")),
+    "the order of a captured defaultdict": (
+        _DEFAULTS.replace("V['a'] = 1", "V['a'] = 1\nV['b'] = 1"),
+        _DEFAULTS.replace("V['a'] = 1", "V['b'] = 1\nV['a'] = 1"),
+    ),
+    "what a captured defaultdict gives for other keys": (_DEFAULTS, _DEFAULTS.replace("return 0", "return 5")),
+    "the type that a captured defaultdict gives": (
+        "from collections import defaultdict\nV = defaultdict(int)\ndef f(x): return V[x]",
+        "from collections import defaultdict\nV = defaultdict(list)\ndef f(x): return V[x]",
+    ),
+    "a property's setter": (_SETTER, _SETTER.replace("s._a = v * 1", "s._a = v * 2")),
+    "a property's deleter": (_SETTER, _SETTER.replace("s._a = 10", "s._a = 20")),
+    "a property without its setter": (
+        _SETTER,
+        _SETTER.replace("@a.setter", "@staticmethod").replace("def a(s, v)", "def b(s, v)"),
     ),
     "a slice": ("V = slice(1, 2)\ndef f(x): return x[V]", "V = slice(1, 3)\ndef f(x): return x[V]"),
     "a range": ("V = range(3)\ndef f(x): return V", "V = range(4)\ndef f(x): return V"),
