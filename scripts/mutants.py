@@ -80,6 +80,9 @@ _COMPUTED: dict[type[ast.operator], type[ast.operator]] = {
     ast.BitXor: ast.BitAnd,
 }
 
+#: Functions whose first two arguments may change places.
+_COMMUTE = frozenset({"min", "max", "minimum", "maximum", "union1d"})
+
 
 @dataclass(frozen=True, slots=True)
 class Change:
@@ -196,7 +199,9 @@ def _expression(parent: ast.AST, name: str, index: int, node: ast.expr, where: s
             yield _negated(node, where)
         case ast.Call():
             first = node.args[:2]
-            if len(first) == 2 and not any(isinstance(each, ast.Starred) for each in first):
+            called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            starred = any(isinstance(each, ast.Starred) for each in first)
+            if len(first) == 2 and not starred and called not in _COMMUTE:
                 yield altered(args=[first[1], first[0], *node.args[2:]])
             for at, keyword in enumerate(node.keywords):
                 if keyword.arg is not None:
