@@ -54,7 +54,9 @@ def lines(*lengths: int) -> bytes:
         pytest.param(lines(10, 10), 999, True, Cut(20, False), id="the input ends before a marker"),
         pytest.param(lines(*[10] * 30)[:55], 55, True, Cut(55, False), id="or at it"),
         pytest.param(lines(60), 60, False, Cut(60, True), id="the end of what is there is not the end of the input"),
-        pytest.param(lines(60), 60, True, Cut(60, False), id="at the end of the input, what follows could belong to it"),
+        pytest.param(
+            lines(60), 60, True, Cut(60, False), id="at the end of the input, what follows could belong to it"
+        ),
         pytest.param(lines(60, 5), 60, True, Cut(60, True), id="before the end, the bytes alone decide"),
     ],
 )

@@ -24,7 +24,9 @@ def hashes(*each: int) -> Hashes:
 def run(pairs: dict[int, Any], keys: list[Any] | None = None) -> Run:
     """A run with hashes of our choice; the keys are the hashes unless they are given."""
     return Run(
-        np.array(list(pairs), np.uint64), Column.of(keys or [f"key{each}" for each in pairs]), Column.of([*pairs.values()])
+        np.array(list(pairs), np.uint64),
+        Column.of(keys or [f"key{each}" for each in pairs]),
+        Column.of([*pairs.values()]),
     )
 
 

@@ -111,7 +111,9 @@ def test_an_overlays_bytes_are_the_number_of_hashes_the_hashes_and_the_run() -> 
 
 
 def test_rows_that_lie_in_their_own_pack_get_its_name_and_others_keep_theirs() -> None:
-    rows = np.array([as_row((b"c" * 16, b"d" * 16, pack, 7, 8, 9, 1, 0, 1)) for pack in (OWN_PACK, b"other" * 3 + b"!")])
+    rows = np.array(
+        [as_row((b"c" * 16, b"d" * 16, pack, 7, 8, 9, 1, 0, 1)) for pack in (OWN_PACK, b"other" * 3 + b"!")]
+    )
     placed = with_own_pack(rows, b"p" * 16)
     assert [bytes(each) for each in placed["pack"]] == [b"p" * 16, b"other" * 3 + b"!"]
     assert bytes(rows["pack"][0]) == OWN_PACK, "the rows that were given stay as they are"

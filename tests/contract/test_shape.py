@@ -31,6 +31,7 @@ def test_a_chunk_is_as_high_as_its_tail_has_zeros_at_the_end() -> None:
     some = tails(1, 8, 16, 16 + 8, 1 << 7, 1 << 8, 1 << 63, (1 << 64) - 1, (1 << 64) - 16, 0)
     assert heights(some, 4).tolist() == [0, 0, 1, 0, 1, 2, 15, 0, 1, 16]
     assert heights(some, 7).tolist() == [0, 0, 0, 0, 1, 1, 9, 0, 0, 9]
+    assert heights(tails(0), 13).tolist() == [4]
     assert heights(tails(), 4).tolist() == []
 
 

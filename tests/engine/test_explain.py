@@ -40,7 +40,9 @@ def plan(text: str, before: TreeRecord | None, memo: str = "") -> TreePlan:
     [
         pytest.param("ab", "ab", "", False, True, "nothing changed", id="the output is known"),
         pytest.param("ab", None, "", False, False, "the job has not run in this store", id="a first run"),
-        pytest.param("ab", None, "ab", False, False, "the job is new, but its chunks are known", id="chunks of another"),
+        pytest.param(
+            "ab", None, "ab", False, False, "the job is new, but its chunks are known", id="chunks of another"
+        ),
         pytest.param("axb", "ab", "", False, False, "1 chunks are new", id="a new chunk"),
         pytest.param("xyz", "ab", "", False, False, "3 chunks are new", id="new chunks"),
         pytest.param("b", "ab", "", False, False, "chunks were removed or moved", id="a chunk that went"),
@@ -71,7 +73,12 @@ def test_large_numbers_of_chunks_are_readable() -> None:
 @pytest.mark.parametrize(
     ("tree", "parts", "why"),
     [
-        pytest.param("other", {}, "code changed: function `mapper` in `job` removed; global `STOP` in `job` removed", id="removed"),
+        pytest.param(
+            "other",
+            {},
+            "code changed: function `mapper` in `job` removed; global `STOP` in `job` removed",
+            id="removed",
+        ),
         pytest.param(
             "other", CODE | {"global job:STOP": "cc"}, "code changed: global `STOP` in `job` changed", id="changed"
         ),

@@ -28,7 +28,7 @@ def name(id_: bytes) -> str:
 
 
 def ref(letter: str) -> RunRef:
-    return RunRef(letter.encode() * 16, letter.upper().encode() * 16, ord(letter), 7)
+    return RunRef(letter.encode() * 16, letter.upper().encode() * 16, ord(letter), 1)
 
 
 def refs(text: str) -> np.ndarray:
@@ -128,9 +128,7 @@ def test_an_empty_input_and_an_empty_last_generation_need_nothing_and_everything
         pytest.param("abcd", "cdab", [2, 3, 0, 1], id="moved chunks follow themselves"),
     ],
 )
-def test_a_new_chunk_follows_the_old_one_between_the_same_neighbours(
-    before: str, now: str, follows: list[int]
-) -> None:
+def test_a_new_chunk_follows_the_old_one_between_the_same_neighbours(before: str, now: str, follows: list[int]) -> None:
     assert plan_chunks(ids(now), generation(before)).follows[0].tolist() == follows
 
 
@@ -272,7 +270,9 @@ def test_levels_that_the_last_generation_lacks_are_built_from_scratch() -> None:
 
 def test_nodes_of_another_tree_are_not_compared_with() -> None:
     old = generation("abcd", TREE, [1, 16, 1, 16])
-    plan = lay_nodes(plan_chunks(ids("abcd"), old), np.array([1, 16, 1, 16], np.uint64), b"another combiner", None, TREE)
+    plan = lay_nodes(
+        plan_chunks(ids("abcd"), old), np.array([1, 16, 1, 16], np.uint64), b"another combiner", None, TREE
+    )
     assert plan.needed() == ([], [(1, 0), (1, 1), (2, 0)])
     assert plan.old is None
 
@@ -281,6 +281,15 @@ def test_laying_nodes_leaves_the_plan_of_the_chunks_as_it_was() -> None:
     chunks = plan_chunks(ids("ab"), None)
     lay_nodes(chunks, np.array([1, 1], np.uint64), SEED, None, TREE)
     assert (len(chunks.levels), len(chunks.known), len(chunks.follows)) == (1, 1, 1)
+
+
+def test_nodes_are_laid_anew_over_the_chunks_of_a_plan_that_has_some() -> None:
+    tails = [1, 16, 1, 1]
+    before = planned("abcd", None, TREE, tails)
+    again = lay_nodes(before, np.array(tails, np.uint64), SEED, None, TREE)
+    assert [level.ids.tolist() for level in again.levels] == [level.ids.tolist() for level in before.levels]
+    assert [known.tolist() for known in again.known] == [known.tolist() for known in before.known]
+    assert [follows.tolist() for follows in again.follows] == [follows.tolist() for follows in before.follows]
 
 
 def test_a_task_gets_references_of_all_that_it_reads_and_of_others_asked_for() -> None:

@@ -30,6 +30,7 @@ def test_a_record_comes_back_equal(record: Record) -> None:
 
 def test_a_record_of_another_format_is_ignored() -> None:
     data = bytearray(FULL.to_bytes())
+    assert data[:4] == (2).to_bytes(4, "little"), "records of another layout have another number"
     for other in (RECORD_FORMAT - 1, RECORD_FORMAT + 1):
         data[:4] = other.to_bytes(4, "little")
         assert Record.from_bytes(bytes(data)) is None
@@ -99,6 +100,7 @@ def test_chunks_alone_keep_what_their_ids_depend_on_and_nothing_of_the_nodes() -
 
 def test_a_nodes_children_stand_between_the_end_of_the_node_before_and_its_own() -> None:
     level = Level(ids("xyz"), refs(3), np.array([2, 3, 7]))
+    assert Level(ids("a"), refs(1)).ends.tolist() == []
     assert [level.children(node) for node in range(3)] == [slice(0, 2), slice(2, 3), slice(3, 7)]
 
 

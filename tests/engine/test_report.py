@@ -36,9 +36,7 @@ def told(*events: Event) -> RunReport:
 
 
 MAPPED = DidExecute("map", (b"a", b"b"), {"map": 2}, {"map": 1.5}, bytes=600)
-CONTRACTED = DidExecute(
-    "contract", (b"n",), {"combine": 3, "reduce": 4}, {"contract": 0.25, "reduce": 0.125}, keys=7
-)
+CONTRACTED = DidExecute("contract", (b"n",), {"combine": 3, "reduce": 4}, {"contract": 0.25, "reduce": 0.125}, keys=7)
 RUN: tuple[Event, ...] = (
     DidBegin("count"),
     DidLook(1_000_000, 0.5),

@@ -61,12 +61,13 @@ def test_a_little_is_shared_out_evenly(sizes: list[int], cores: int, groups: lis
         pytest.param([1] * 32, 2, [8, 6, 5, 4, 3, 2, 2, 2], id="each a core's part of half of what is left"),
         pytest.param([16] * 20, 2, [3, 3, 3, 3, 2, 2, 1, 1, 1, 1], id="at most a quarter of a core's part"),
         pytest.param([1] * 100, 2, [16, 16, 16, 13, 10, 8, 6, 4, 3, 2, 2, 2, 2], id="or sixteen megabytes"),
+        pytest.param([2 - 1 / MB, 1, 1, 1], 2, [2, 2], id="a byte too little is too little"),
         pytest.param([20] * 4, 1, [1, 1, 1, 1], id="a chunk is never cut"),
     ],
 )
 def test_much_is_shared_out_in_groups_that_become_smaller(
-    megabytes: list[int], cores: int, groups: list[Any]
+    megabytes: list[float], cores: int, groups: list[Any]
 ) -> None:
-    found = shared([size * MB for size in megabytes], cores)
+    found = shared([int(size * MB) for size in megabytes], cores)
     assert [len(group) for group in found] == [len(each) if isinstance(each, list) else each for each in groups]
     assert [at for group in found for at in group] == list(range(len(megabytes)))

@@ -39,7 +39,9 @@ def runs(text: str) -> list[Candidate]:
         pytest.param("a1@900 b1@899", Keep(max_age=100), "a1", id="as old as may be"),
         pytest.param("a1@10 b1@990", Keep(max_age=100, max_bytes=100), "b1", id="what is too old takes no room"),
         pytest.param("a1@990 b1@10 c1@5", Keep(max_age=994, max_bytes=250), "a1 b1", id="the old ones behind"),
-        pytest.param("a1@10 a2@10 a3@10", Keep(last=3, max_bytes=200), "a2 a3", id="committed at once: the higher number"),
+        pytest.param(
+            "a1@10 a2@10 a3@10", Keep(last=3, max_bytes=200), "a2 a3", id="committed at once: the higher number"
+        ),
         pytest.param("", Keep(max_bytes=1), "", id="nothing there"),
     ],
 )
