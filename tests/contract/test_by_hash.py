@@ -161,6 +161,39 @@ def test_the_keys_of_the_hashes_are_the_fresh_ones_and_the_others_stay(
     assert found.to_bytes() == Run.of_groups(after).to_bytes()
 
 
+several = st.lists(st.text(max_size=3), min_size=1, max_size=2)
+single = st.text(max_size=3).map(lambda value: [value])
+
+
+@given(
+    st.dictionaries(st.integers(0, 12), several, max_size=9) | st.dictionaries(st.integers(0, 12), single, max_size=9),
+    st.dictionaries(st.integers(0, 12), several, max_size=4) | st.dictionaries(st.text(max_size=2), single, max_size=4),
+)
+def test_keys_with_several_values_and_those_with_one_replace_each_other(
+    old: dict[Any, list[str]], fresh: dict[Any, list[str]]
+) -> None:
+    changed = np.unique(hashes_of(list(fresh))) if fresh else hashes()
+    found = replaced_keys(Run.of_groups(old), changed, Run.of_groups(fresh))
+    assert found.to_bytes() == Run.of_groups(old | fresh).to_bytes()
+
+
+@pytest.mark.parametrize("kind", [each for each in columns if each not in ("anything", "arrays", "pairs of anything")])
+def test_rows_of_one_kind_are_put_between_the_others_without_sorting(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def sorts(runs: list[Run]) -> tuple[Run, Any]:
+        raise AssertionError("merged")
+
+    monkeypatch.setattr("incoop.contraction.columns.splice.merge", sorts)
+    values = columns[kind]
+    old = Run.of_values({key: values[key % len(values)] for key in range(9)})
+    fresh = Run.of_values({key: values[0] for key in (2, 20)})
+    assert len(replaced_keys(old, np.unique(hashes_of([1, 2, 20])), fresh)) == 9
+    for other in ({"text": values[0]}, {2: "another kind" if kind != "text" else 1}):
+        with pytest.raises(AssertionError, match="merged"):
+            replaced_keys(old, hashes(), Run.of_values(other))
+
+
 def test_replacing_everything_gives_what_is_fresh() -> None:
     fresh = run({2: "b", 3: "c"})
     assert replaced_keys(run({2: "a"}), hashes(2, 3), fresh) is fresh

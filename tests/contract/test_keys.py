@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import enum
+import ipaddress
 import math
+import re
+import uuid
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from fractions import Fraction
+from pathlib import PurePosixPath, PureWindowsPath
 from typing import Any
 
 import numpy as np
@@ -43,6 +50,49 @@ GOLDEN: dict[Any, str] = {
     ("a", "b", "c"): "b1c83af2e15b",
 }
 
+
+class Colour(enum.Enum):
+    RED = 1
+
+
+class Bits(enum.Flag):
+    LOW = 1
+
+
+@dataclass(frozen=True)
+class Tagged:
+    name: str
+    note: str = field(default="", compare=False)
+
+
+#: The same for keys that are stored in a form of their own.
+GOLDEN_FORMS: dict[str, tuple[Any, str]] = {
+    "Colour.RED": (Colour.RED, "deb5165b06ff"),
+    "Bits.LOW": (Bits.LOW, "aba837205508"),
+    'Tagged("a")': (Tagged("a"), "c3dbf0364e15"),
+    "uuid.UUID(int=7)": (uuid.UUID(int=7), "294e48eb364a"),
+    'PurePosixPath("a/B")': (PurePosixPath("a/B"), "0f45b134bdb8"),
+    'PureWindowsPath("a/B")': (PureWindowsPath("a/B"), "a4061038cb88"),
+    'ipaddress.ip_address("10.0.0.1")': (ipaddress.ip_address("10.0.0.1"), "ea466e2de046"),
+    'ipaddress.ip_address("::7")': (ipaddress.ip_address("::7"), "b69d587ad379"),
+    'ipaddress.ip_network("10.0.0.0/8")': (ipaddress.ip_network("10.0.0.0/8"), "2e3388121195"),
+    'ipaddress.ip_network("::/96")': (ipaddress.ip_network("::/96"), "9d6eff12381d"),
+    'ipaddress.ip_interface("10.0.0.1/8")': (ipaddress.ip_interface("10.0.0.1/8"), "ee4cc266281a"),
+    'ipaddress.ip_interface("::7/96")': (ipaddress.ip_interface("::7/96"), "0d5af7aa356a"),
+    "UTC": (UTC, "bce17ec9c368"),
+    're.compile("a", re.IGNORECASE)': (re.compile("a", re.IGNORECASE), "fd0b81a55856"),
+    "range(1, 7, 2)": (range(1, 7, 2), "67f14a74b49c"),
+    "range(1)": (range(1), "3a5934841df2"),
+    "len": (len, "04baa833d8f5"),
+    "date(2024, 5, 1)": (date(2024, 5, 1), "e26be2146b2b"),
+    "datetime(2024, 5, 1, 12, tzinfo=UTC)": (datetime(2024, 5, 1, 12, tzinfo=UTC), "7f419d91ca39"),
+    "time(12)": (time(12), "bfe5711b929a"),
+    "timedelta(1)": (timedelta(1), "670b29ec8716"),
+    "Fraction(1, 3)": (Fraction(1, 3), "8bacdb32c4b8"),
+    "complex(1, 2)": (complex(1, 2), "de827db6aac7"),
+    "frozenset({1, 2})": (frozenset({1, 2}), "4970d366d2fc"),
+}
+
 scalars = st.integers(-(2**70), 2**70) | st.text(max_size=4) | st.floats() | st.none() | st.booleans() | st.binary()
 keys = scalars | st.tuples(scalars, scalars) | st.tuples(scalars) | st.tuples(scalars, scalars, scalars)
 
@@ -51,6 +101,12 @@ keys = scalars | st.tuples(scalars, scalars) | st.tuples(scalars) | st.tuples(sc
 def test_a_hash_is_what_it_always_was(key: Any) -> None:
     assert hash_of(key).to_bytes(8).hex() == GOLDEN[key] + "0000"
     assert hashes_of([key]).tolist() == [hash_of(key)]
+
+
+@pytest.mark.parametrize("name", GOLDEN_FORMS)
+def test_a_hash_of_a_special_key_is_what_it_always_was(name: str) -> None:
+    key, hexadecimal = GOLDEN_FORMS[name]
+    assert hash_of(key).to_bytes(8).hex() == hexadecimal + "0000"
 
 
 def test_a_hash_has_six_bytes() -> None:
@@ -186,6 +242,11 @@ def test_ties_are_hashes_that_stand_twice() -> None:
 def test_a_key_that_is_unfit_is_named_by_itself() -> None:
     assert name_of(1.0) == name_of(True) == encode(1)
     assert name_of([1, 2]) == encode([1, 2])
+
+
+def test_a_negative_zero_is_zero_wherever_it_stands() -> None:
+    for same in ([0.0, -0.0, 0], [complex(0.0, 1), complex(-0.0, 1)], [(0.0, 1.5), (-0.0, 1.5)]):
+        assert len({encode(normal(key)) for key in same}) == 1
 
 
 @pytest.mark.parametrize(
