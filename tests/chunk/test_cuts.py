@@ -106,3 +106,7 @@ def test_the_longest_record_that_a_chunk_holds(monkeypatch: pytest.MonkeyPatch, 
     else:
         with pytest.raises(RecordTooLong):
             Splitter(RABIN).split_bytes(b"x" * length)
+
+
+def test_a_chunk_is_no_longer_than_linux_reads_at_once() -> None:
+    assert splitter_module._LARGEST_CHUNK == 0x7FFFF000
