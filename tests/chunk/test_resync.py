@@ -161,6 +161,19 @@ def test_a_file_cut_off_at_every_boundary_is_cut_as_from_scratch(
             assert resynced(tmp_path / "input", shorter, rows_of(chunks), splitter) == splitter.split_bytes(shorter)
 
 
+def test_a_cut_that_stepped_back_is_searched_again_when_what_it_stepped_back_from_changed(tmp_path: Path) -> None:
+    """Its own bytes stand there as before, and so does the chunk behind it, but for its last bytes."""
+    lines = [b"a" * 599 + b"\n", b"a" * 599 + b"\n", *(b"a" * 199 + b"\n" for _ in range(20))]
+    content = b"".join(lines)
+    known = Splitter(RABIN).split_bytes(content)
+    assert (known[0].length, known[0].closed) == (600, False), "the second line passes the maximum"
+    for shorter in (300, 423, 424, 425, 599):
+        edited = b"".join([lines[0], b"a" * (shorter - 1) + b"\n", *lines[2:]])
+        scratch = Splitter(RABIN).split_bytes(edited)
+        assert (scratch[0].length > 600) == (shorter <= 424)
+        assert resynced(tmp_path / "input", edited, rows_of(known), Splitter(RABIN)) == scratch
+
+
 def test_what_is_known_behind_the_end_of_a_file_is_not_read(tmp_path: Path) -> None:
     content = text(1, 3000)
     chunks = Splitter(RABIN).split_bytes(content)

@@ -32,6 +32,7 @@ OTHERS = {
     "of something else": "def f(key, values):\n    yield key, {0}([1])",
     "the other way round": "def f(values, key):\n    yield key, {0}(values)",
     "with another argument": "def f(key, values, more):\n    yield key, {0}(values)",
+    "with any more arguments": "def f(key, values, *more):\n    yield key, {0}(values)",
     "with a keyword": "def f(key, values, *, more):\n    yield key, {0}(values)",
     "with a keyword that has a default": "def f(key, values, *, more=1):\n    yield key, {0}(values)",
     "with any keywords": "def f(key, values, **more):\n    yield key, {0}(values)",

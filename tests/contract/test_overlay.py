@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,17 @@ from incoop.contraction.columns.column import Column
 from incoop.contraction.columns.keys import hash_of, hashes_of
 from incoop.contraction.columns.run import EMPTY, Run
 from incoop.contraction.parts.overlay import NOTHING, Overlay, joined
-from incoop.contraction.parts.rows import COUNTS, INTEGERS, OTHER, OWN_PACK, SHARD_ROW, as_row, with_own_pack
+from incoop.contraction.parts.rows import (
+    BLOCK_ROW,
+    COUNTS,
+    INTEGERS,
+    OTHER,
+    OWN_PACK,
+    REF_ROW,
+    SHARD_ROW,
+    as_row,
+    with_own_pack,
+)
 
 Pairs = dict[str, int]
 
@@ -119,6 +130,19 @@ def test_rows_that_lie_in_their_own_pack_get_its_name_and_others_keep_theirs() -
     assert bytes(rows["pack"][0]) == OWN_PACK, "the rows that were given stay as they are"
     assert placed[0].item() == (b"c" * 16, b"d" * 16, b"p" * 16, 7, 8, 9, 1, 0, 1)
     assert rows.dtype == SHARD_ROW
+
+
+def test_rows_are_laid_out_as_they_are_stored() -> None:
+    row = as_row((b"c" * 16, b"d" * 16, b"p" * 16, 7, 8, 9, 1, 0, 1))
+    assert row.tobytes() == b"c" * 16 + b"d" * 16 + b"p" * 16 + struct.pack("<QIIBBB", 7, 8, 9, 1, 0, 1)
+    assert SHARD_ROW.names == ("content", "digest", "pack", "offset", "length", "keys", "sums", "bare", "small")
+    assert BLOCK_ROW.names == ("hash", "pack", "offset", "length")
+    assert np.array([(b"h" * 16, 1, 2, 3)], BLOCK_ROW).tobytes() == b"h" * 16 + struct.pack("<IQI", 1, 2, 3)
+    assert REF_ROW.names == ("pack", "digest", "offset", "length")
+    assert np.array([(b"p" * 16, b"d" * 16, 2, 3)], REF_ROW).tobytes() == b"p" * 16 + b"d" * 16 + struct.pack(
+        "<QI", 2, 3
+    )
+    assert bytes(16) == OWN_PACK
 
 
 def test_what_is_known_of_values_is_stored_as_a_number() -> None:
