@@ -215,7 +215,9 @@ def test_times_are_microseconds_and_what_is_not_there_is_moved_at_a_gigabit() ->
 
 
 def test_more_that_is_held_than_needed_saves_no_time() -> None:
-    assert Queues([Task(10, {"ash": 10**12}, 1.0)], [Host("ash")]).duration(0, 0) == SECOND
+    for task in (Task(10, {"ash": 10**12}), Task(10, {"ash": 10}), Task(0)):
+        assert Queues([task], [Host("ash")], bandwidth=1).duration(0, 0) == SECOND
+    assert Queues([Task(10)], [Host("ash")], bandwidth=1).duration(0, 0) == 11 * SECOND
 
 
 def test_a_task_is_of_a_second_unless_it_says_otherwise_and_a_host_has_one_slot() -> None:
