@@ -187,7 +187,7 @@ def test_rows_of_one_kind_are_put_between_the_others_without_sorting(
     monkeypatch.setattr("incoop.contraction.columns.splice.merge", sorts)
     values = columns[kind]
     old = Run.of_values({key: values[key % len(values)] for key in range(9)})
-    fresh = Run.of_values({key: values[0] for key in (2, 20)})
+    fresh = Run.of_values(dict.fromkeys((2, 20), values[0]))
     assert len(replaced_keys(old, np.unique(hashes_of([1, 2, 20])), fresh)) == 9
     for other in ({"text": values[0]}, {2: "another kind" if kind != "text" else 1}):
         with pytest.raises(AssertionError, match="merged"):

@@ -39,7 +39,9 @@ OTHERS = {
     "of a method": "def f(key, values):\n    yield key, values.{0}()",
     "of another name": "def f(key, values):\n    yield key, len(values)",
     "returned alone": "def f(key, values):\n    return key, {0}(values)",
-    "with a captured name": "def make({0}):\n    def f(key, values): yield key, {0}(values)\n    return f\nf = make(len)",
+    "with a captured name": (
+        "def make({0}):\n    def f(key, values): yield key, {0}(values)\n    return f\nf = make(len)"
+    ),
     "a name that is captured": ("def f(key, values):\n    yield key, {0}(values)\n    lambda: key"),
     "with a default": "def f(key, values=()):\n    yield key, {0}(values)",
     "with any arguments": "def f(key, *values):\n    yield key, {0}(values)",

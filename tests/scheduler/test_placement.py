@@ -211,6 +211,7 @@ def test_times_are_microseconds_and_what_is_not_there_is_moved_at_a_gigabit() ->
     queues = Queues([Task(125_000_000, {"ash": 125_000_000}, 3.0), Task(250_000_000, {"ash": 125_000_000})], hosts)
     assert [queues.duration(0, host) for host in (0, 1)] == [3_000_000, 6_000_000 + 1_000_000]
     assert [queues.duration(1, host) for host in (0, 1)] == [1_000_000 + 1_000_000, 2_000_000 + 2_000_000]
+    assert Queues([Task(10**12, cost=0)], hosts).duration(0, 0) == 8000 * SECOND
     assert Queues([Task(100, cost=0)], hosts, bandwidth=10).duration(0, 0) == 10 * SECOND == 10_000_000
 
 
