@@ -228,6 +228,11 @@ def test_shards_are_equal_ranges_of_the_hashes() -> None:
     assert held(shard_of(some, 0, 1)) == held(some)
 
 
+def test_a_hash_just_below_a_shard_belongs_to_the_one_before() -> None:
+    assert shard_bounds(run({(1 << 63) - 1: 1, 1 << 63: 2}), 2) == [0, 1, 2]
+    assert shard_bounds(run({3 * (1 << 62) - 1: 1, 3 << 62: 2}), 4) == [0, 0, 0, 1, 2]
+
+
 def test_a_block_is_known_by_the_bits_behind_those_of_the_shard() -> None:
     some = hashes(0, 1 << 60, 1 << 61, 3 << 60, 1 << 63, (1 << 64) - 1)
     assert block_numbers(some, 0, 0).tolist() == [0] * 6
