@@ -1,8 +1,9 @@
 # make demo   set everything up and show the idea in a minute
 # make test   set everything up and run all tests
-# make soak   endurance tests, before a release
 # make check  what CI runs: tests, doc examples, ruff, mypy --strict, which room imports which
 # make test-pythons                what depends on Python's version, on 3.12 and 3.13 where they are installed
+# make mutants [SAMPLE=200]        faults put into the pure modules, and how many of them the tests notice
+# make soak   what takes too long for every day, before a release
 # make bench  the benchmarks, minutes each (see bench/)
 # make evaluation [SIZE=large]     the Incoop paper's evaluation: docs/evaluation.md
 # make bench-kernels               the small, hot functions
@@ -13,7 +14,7 @@ VENV ?= .venv
 JOBS ?= 2
 BIN := $(VENV)/bin
 
-.PHONY: setup demo test soak test-pythons check doctest lint bench bench-kernels bench-compare evaluation clean
+.PHONY: setup demo test test-pythons mutants soak check doctest lint bench bench-kernels bench-compare evaluation clean
 
 setup: $(VENV)/ready
 
@@ -30,11 +31,15 @@ demo: setup
 test: setup
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile -m 'not endurance'
 
-soak: setup
-	$(BIN)/python -m pytest -m endurance
-
 test-pythons: setup
 	VENV=$(VENV) sh scripts/test_pythons.sh 3.12 3.13
+
+SAMPLE ?= 200
+mutants: setup
+	$(BIN)/python scripts/mutants.py --sample $(SAMPLE)
+
+soak: mutants
+	$(BIN)/python -m pytest -m endurance
 
 check: test test-pythons doctest lint
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -144,6 +145,86 @@ def test_inputs_with_many_equal_chunk_heads_are_resynced_all_the_same(tmp_path: 
     edited = b"".join([*records[:400], b"h" * 64 + b"x" * 36, *records[400:]])
     searched = searched_after(tmp_path / "input", content, edited, RABIN, FixedLength(100))
     assert searched <= 8 * RABIN.maximum
+
+
+@pytest.mark.parametrize("sizes", [RABIN, FASTCDC], ids=["rabin", "fastcdc"])
+@pytest.mark.parametrize("form", [Lines(), FixedLength(1)], ids=["lines", "bytes"])
+def test_a_file_cut_off_at_every_boundary_is_cut_as_from_scratch(
+    tmp_path: Path, sizes: ChunkSettings, form: RecordFormat
+) -> None:
+    splitter = Splitter(sizes, form)
+    content = text(4, 6000)
+    chunks = splitter.split_bytes(content)
+    for end in (chunk.end for chunk in chunks):
+        for cut in (end - 1, end, end + 1):
+            shorter = content[:cut]
+            assert resynced(tmp_path / "input", shorter, rows_of(chunks), splitter) == splitter.split_bytes(shorter)
+
+
+def test_a_cut_that_stepped_back_is_searched_again_when_what_it_stepped_back_from_changed(tmp_path: Path) -> None:
+    """Its own bytes stand there as before, and so does the chunk behind it, but for its last bytes."""
+    lines = [b"a" * 599 + b"\n", b"a" * 599 + b"\n", *(b"a" * 199 + b"\n" for _ in range(20))]
+    content = b"".join(lines)
+    known = Splitter(RABIN).split_bytes(content)
+    assert (known[0].length, known[0].closed) == (600, False), "the second line passes the maximum"
+    for shorter in (300, 423, 424, 425, 599):
+        edited = b"".join([lines[0], b"a" * (shorter - 1) + b"\n", *lines[2:]])
+        scratch = Splitter(RABIN).split_bytes(edited)
+        assert (scratch[0].length > 600) == (shorter <= 424)
+        assert resynced(tmp_path / "input", edited, rows_of(known), Splitter(RABIN)) == scratch
+
+
+def test_what_is_known_behind_the_end_of_a_file_is_not_read(tmp_path: Path) -> None:
+    content = text(1, 3000)
+    chunks = Splitter(RABIN).split_bytes(content)
+    assert resynced(tmp_path / "input", b"", rows_of(chunks), Splitter(RABIN)) == []
+    assert resynced(tmp_path / "input", content, rows_of([]), Splitter(RABIN)) == chunks
+
+
+def test_of_chunks_that_begin_alike_the_next_one_behind_the_last_match_is_tried_first(tmp_path: Path) -> None:
+    """Content that repeats with a change in the middle is found again in order, without a search in what repeats."""
+    head = b"h" * 80
+    parts = [head + text(seed, 3000) for seed in range(8)]
+    content = b"\n".join(parts)
+    moved = b"\n".join([*parts[4:], *parts[:4]])
+    assert searched_after(tmp_path / "input", content, moved, RABIN, Lines()) <= 12 * RABIN.maximum
+
+
+def _asked(path: Path, content: bytes, known: Rows, gives: bool) -> tuple[list[int], list[tuple[Chunk, bool]]]:
+    """The places where it was asked whether to go on in parallel; the chunks, and whether they came with bytes."""
+    path.write_bytes(content)
+    scratch = Splitter(RABIN).split_bytes(content)
+    asked: list[int] = []
+
+    def in_parallel(position: int) -> Iterator[Chunk] | None:
+        asked.append(position)
+        return iter([chunk for chunk in scratch if chunk.offset >= position]) if gives else None
+
+    found = list(resync(path, len(content), known, Splitter(RABIN), in_parallel))
+    assert [chunk for chunk, _ in found] == scratch
+    return asked, [(chunk, view is not None) for chunk, view in found]
+
+
+def test_where_more_was_searched_than_found_the_rest_is_cut_in_parallel(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("incoop.inchdfs.cutting.resync._SEARCHED_ALONE", 5000)
+    content, known = text(1, 30_000), rows_of(Splitter(RABIN).split_bytes(text(2, 30_000)))
+    asked, found = _asked(tmp_path / "input", content, known, gives=True)
+    assert len(asked) == 1 and 5000 < asked[0] <= 5000 + RABIN.maximum
+    assert [with_bytes for _, with_bytes in found] == [chunk.offset < asked[0] for chunk, _ in found]
+    asked, found = _asked(tmp_path / "input", content, known, gives=False)
+    assert len(asked) > 10, "asked again at every boundary"
+    assert all(with_bytes for _, with_bytes in found)
+
+
+def test_less_is_searched_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    content = text(1, 30_000)
+    known = rows_of(Splitter(RABIN).split_bytes(text(2, 30_000)))
+    assert _asked(tmp_path / "input", content, known, gives=True)[0] == []
+    monkeypatch.setattr("incoop.inchdfs.cutting.resync._SEARCHED_ALONE", 2000)
+    half = rows_of(Splitter(RABIN).split_bytes(content[:20_000]))
+    assert _asked(tmp_path / "input", content, half, gives=True)[0] == [], "no more than half of what was passed"
 
 
 @pytest.mark.skipif(not REAL_DATA.exists(), reason="the real data lies next to the repository")

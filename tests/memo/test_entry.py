@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import gc
 import importlib
 import struct
 import subprocess
@@ -16,7 +17,7 @@ from hypothesis import strategies as st
 from incoop.base.checksums import Signer, block_hash, verify_block
 from incoop.base.ids import split_ids
 from incoop.memo import MemoEntry
-from incoop.memo.entry import ENTRY_FORMAT, decode_entries, encode_entries, epoch_of
+from incoop.memo.entry import ENTRY_FORMAT, collector_paused, decode_entries, encode_entries, epoch_of
 
 SIGNER = Signer(b"a secret of the tests")
 U64 = st.integers(0, 2**64 - 1)
@@ -95,6 +96,54 @@ def test_the_layout_is_pinned() -> None:
     )
 
 
+def test_an_entry_is_laid_out_as_its_module_says() -> None:
+    task = b"t" * 16
+    entry = MemoEntry(b"p" * 16, 5, 6, b"d" * 16, b"inline", b"r" * 16 + b"s" * 16)
+    (raw,) = encode_entries([(task, entry)], SIGNER, 7)
+    body = struct.pack("<BBxxIQQQ", 2, 3, 2, 5, 6, 7) + b"p" * 16 + b"d" * 16 + entry.refs + b"inline"
+    assert raw[16:] == body
+    (bare,) = encode_entries([(task, MemoEntry())], SIGNER, 7)
+    assert bare[16:] == struct.pack("<BBxxIQQQ", 2, 0, 0, 0, 0, 7) + bytes(32)
+
+
+def test_an_entry_that_says_nothing_has_nothing() -> None:
+    assert MemoEntry() == MemoEntry(None, 0, 0, b"", b"", b"")
+
+
+def test_why_an_entry_is_not_believed_is_told() -> None:
+    task, other = b"t" * 16, b"o" * 16
+    good, wrong = encode_entries([(task, MemoEntry(inline=b"a")), (other, MemoEntry(inline=b"b"))], SIGNER, 1)
+    rejected: list[tuple[bytes, str]] = []
+    found = decode_entries([task, task, task, task], [None, good[:20], wrong, good], SIGNER, rejected)
+    assert found == [None, None, None, MemoEntry(inline=b"a")]
+    assert rejected == [(task, "truncated"), (task, "keyed checksum does not match")]
+
+
+def test_a_task_has_one_answer() -> None:
+    with pytest.raises(ValueError):
+        decode_entries([b"t" * 16], [], SIGNER, [])
+
+
+def test_what_is_too_short_for_an_entry_was_never_written() -> None:
+    (raw,) = encode_entries([(b"t" * 16, MemoEntry())], SIGNER, 7)
+    assert epoch_of(raw) == 7
+    assert epoch_of(raw[:-1]) == -1
+    assert epoch_of(b"") == -1
+
+
+@pytest.mark.parametrize("collecting", [True, False])
+def test_the_garbage_collector_is_left_as_it_was(collecting: bool) -> None:
+    before = gc.isenabled()
+    try:
+        (gc.enable if collecting else gc.disable)()
+        with pytest.raises(RuntimeError), collector_paused():
+            assert not gc.isenabled()
+            raise RuntimeError
+        assert gc.isenabled() is collecting
+    finally:
+        (gc.enable if before else gc.disable)()
+
+
 def test_a_decoded_entry_is_as_frozen_as_any() -> None:
     (raw,) = encode_entries([(b"t" * 16, MemoEntry(inline=b"h"))], SIGNER, 1)
     found, _ = decoded(b"t" * 16, raw)
@@ -115,6 +164,11 @@ def test_a_decoded_entry_is_as_frozen_as_any() -> None:
 def test_an_entry_that_cannot_be_stored_is_refused(entry: MemoEntry) -> None:
     with pytest.raises(ValueError):
         encode_entries([(b"t" * 16, entry)], SIGNER, 1)
+
+
+def test_a_task_is_named_by_an_id() -> None:
+    with pytest.raises(ValueError, match="16-byte ids"):
+        encode_entries([(b"short", MemoEntry())], SIGNER, 1)
 
 
 def test_an_entry_names_every_pack_it_needs() -> None:

@@ -269,3 +269,52 @@ def test_a_wrong_call_is_named() -> None:
     with pytest.raises(ValueError, match="above zero"):
         Host("oak", slots=0)
     assert place([], []) == []
+    with pytest.raises(ValueError, match="above zero"):
+        Host("oak", speed=0)
+    assert Host("oak", slots=1, speed=0.01)
+
+
+def test_times_are_microseconds_and_what_is_not_there_is_moved_at_a_gigabit() -> None:
+    hosts = [Host("ash"), Host("oak", speed=0.5)]
+    queues = Queues([Task(125_000_000, {"ash": 125_000_000}, 3.0), Task(250_000_000, {"ash": 125_000_000})], hosts)
+    assert [queues.duration(0, host) for host in (0, 1)] == [3_000_000, 6_000_000 + 1_000_000]
+    assert [queues.duration(1, host) for host in (0, 1)] == [1_000_000 + 1_000_000, 2_000_000 + 2_000_000]
+    assert Queues([Task(10**12, cost=0)], hosts).duration(0, 0) == 8000 * SECOND
+    assert Queues([Task(100, cost=0)], hosts, bandwidth=10).duration(0, 0) == 10 * SECOND == 10_000_000
+
+
+def test_more_that_is_held_than_needed_saves_no_time() -> None:
+    for task in (Task(10, {"ash": 10**12}), Task(10, {"ash": 10}), Task(0)):
+        assert Queues([task], [Host("ash")], bandwidth=1).duration(0, 0) == SECOND
+    assert Queues([Task(10)], [Host("ash")], bandwidth=1).duration(0, 0) == 11 * SECOND
+
+
+def test_a_task_is_of_a_second_unless_it_says_otherwise_and_a_host_has_one_slot() -> None:
+    assert place([Task(), Task()], [Host("oak")]) == [
+        Assignment(0, "oak", 0, SECOND),
+        Assignment(1, "oak", SECOND, 2 * SECOND),
+    ]
+    assert Task() == Task(0, {}, 1.0)
+
+
+def test_waiting_tasks_are_counted() -> None:
+    queues = Queues([Task(1, {"ash": 1})] * 3 + [Task()], [Host("ash"), Host("oak")])
+    assert len(queues) == 4
+    queues.serve([0])
+    assert len(queues) == 3
+    queues.lose(0, [0])
+    assert len(queues) == 4
+    assert len(queues.serve([1] * 9)) == 4
+    assert len(queues) == 0 and queues.serve([1]) == []
+
+
+def test_strict_affinity_leaves_an_idle_host_idle() -> None:
+    queues = Queues([Task(1, {"ash": 1})] * 2, [Host("ash"), Host("oak")])
+    assert queues.serve([1], steal=False) == []
+    assert [got.task for got in queues.serve([1, 1])] == [1, 0]
+
+
+def test_a_host_that_is_gone_holds_nothing() -> None:
+    queues = Queues([Task(9, {"ash": 9, "oak": 5}), Task(9, {"ash": 9})], [Host("ash"), Host("oak"), Host("larch")])
+    queues.lose(0)
+    assert sorted((got.host, got.task, got.stolen) for got in queues.serve([1, 2])) == [(1, 0, False), (2, 1, False)]

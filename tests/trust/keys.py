@@ -178,6 +178,10 @@ KEYS: list[Any] = [
     *(Inherited("a", True, "third"), Slotted(Tagged("a", 1, "x"), (1,)), Slotted(Tagged("a", True), (1.0,))),
     *((Tagged("a", 1, "first"), 1), (Tagged("a", 1, "other"), True)),
     *(Folded("Tree"), Folded("tree"), (Folded("TREE"), 1), (Folded("tree"), 1.0)),
+    *(range(2), range(1, 3), range(0, 9, 3), range(1), range(0, 1, 5), range(2, 3)),
+    *(ipaddress.ip_address("0.0.0.7"), ipaddress.ip_address("::7"), ipaddress.ip_address("::7%eth0")),
+    *(ipaddress.ip_network("::/96"), ipaddress.ip_interface("::7/128"), ipaddress.ip_network("::7/128")),
+    *(complex(0.0, 1), complex(-0.0, 1), re.compile(b"a"), timezone(timedelta(hours=1))),
 ]
 
 
@@ -258,6 +262,45 @@ class Level(enum.Enum):
         return 1
 
 
+class Loose(enum.Enum):
+    """Compared by a rule of its own, hashed as any."""
+
+    LOW = 1
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Loose)
+
+    __hash__ = enum.Enum.__hash__
+
+
+class Strict(enum.Enum):
+    """Hashed by a rule of its own."""
+
+    LOW = 1
+
+    def __hash__(self) -> int:
+        return 1
+
+
+class Meta(type):
+    def __eq__(cls, other: object) -> bool:
+        return isinstance(other, Meta)
+
+    def __hash__(cls) -> int:
+        return 1
+
+
+class Made(metaclass=Meta):
+    pass
+
+
+class Hashed:
+    """No equality, but a hash."""
+
+    def __hash__(self) -> int:
+        return 1
+
+
 UNFIT: dict[str, Any] = {
     "text with a rule of its own": Insensitive("Tree"),
     "text with a hash of its own": Scattered("tree"),
@@ -267,6 +310,10 @@ UNFIT: dict[str, Any] = {
     "a data class without equality": Alone("a"),
     "a data class with its own": Own("Tree"),
     "an enum with its own": Level.LOW,
+    "an enum with its own equality": Loose.LOW,
+    "an enum with a hash of its own": Strict.LOW,
+    "a class whose class has an equality of its own": Made,
+    "an object with a hash of its own": Hashed(),
     "months, which equal numbers": np.timedelta64(1, "M"),
     "bytes that numpy cuts": np.bytes_(b"a\0"),
     "in a pair": ("a", Own("Tree")),

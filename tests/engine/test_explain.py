@@ -1,0 +1,103 @@
+"""Why a run would run what it would run, in words."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from incoop.contraction.parts.headers import RunRef
+from incoop.contraction.parts.rows import REF_ROW
+from incoop.engine.stages.map_contract.explain import why_it_runs
+from incoop.engine.stages.map_contract.identity import Identity
+from incoop.engine.stages.map_contract.plan import TreePlan, plan_chunks
+from incoop.engine.stages.map_contract.record import Level, TreeRecord
+
+CODE = {"function job:mapper": "aa", "global job:STOP": "bb"}
+
+
+def identity(tree: str = "tree", parts: dict[str, str] | None = None) -> Identity:
+    return Identity((b"map",), b"combine", b"\xab", tree, CODE if parts is None else parts, [])
+
+
+def record(text: str, lost: str = "") -> TreeRecord:
+    """The last run, over these chunks; the results of some are not stored."""
+    ids = np.frombuffer(b"".join(letter.encode() * 16 for letter in text), "V16")
+    refs = np.array([(b"p" * 16, b"d" * 16, 0, 0 if letter in lost else 1) for letter in text], REF_ROW)
+    return TreeRecord([Level(ids, refs)], 1, "tree", "ab", 1)
+
+
+def plan(text: str, before: TreeRecord | None, memo: str = "") -> TreePlan:
+    """A plan over these chunks, some of which the memo holds."""
+    made = plan_chunks(np.frombuffer(b"".join(letter.encode() * 16 for letter in text), "V16"), before)
+    for at, letter in enumerate(text):
+        if letter in memo:
+            made.learn(0, at, RunRef(b"p" * 16, b"d" * 16, 0, 1))
+    return made
+
+
+@pytest.mark.parametrize(
+    ("now", "before", "memo", "lost", "done", "why"),
+    [
+        pytest.param("ab", "ab", "", False, True, "nothing changed", id="the output is known"),
+        pytest.param("ab", None, "", False, False, "the job has not run in this store", id="a first run"),
+        pytest.param(
+            "ab", None, "ab", False, False, "the job is new, but its chunks are known", id="chunks of another"
+        ),
+        pytest.param("axb", "ab", "", False, False, "1 chunks are new", id="a new chunk"),
+        pytest.param("xyz", "ab", "", False, False, "3 chunks are new", id="new chunks"),
+        pytest.param("b", "ab", "", False, False, "chunks were removed or moved", id="a chunk that went"),
+        pytest.param("ba", "ab", "", True, False, "stored results were lost", id="results that are lost"),
+    ],
+)
+def test_why(now: str, before: str | None, memo: str, lost: bool, done: bool, why: str) -> None:
+    old = record(before) if before is not None else None
+    assert why_it_runs(plan(now, old, memo), old, CODE, identity(), done, lost) == why
+
+
+def test_chunks_whose_entries_are_lost_are_told_from_new_ones() -> None:
+    old = record("abc", lost="bc")
+    assert why_it_runs(plan("abcx", old), old, CODE, identity(), False, False) == (
+        "1 chunks are new and the memo entries of 2 chunks are lost"
+    )
+    assert why_it_runs(plan("abc", old), old, CODE, identity(), False, False) == (
+        "the memo entries of 2 chunks are lost"
+    )
+
+
+def test_large_numbers_of_chunks_are_readable() -> None:
+    old = record("a")
+    many = plan_chunks(np.arange(2400, dtype="<u8").view("V16"), old)
+    assert why_it_runs(many, old, CODE, identity(), False, False) == "1,200 chunks are new"
+
+
+@pytest.mark.parametrize(
+    ("tree", "parts", "why"),
+    [
+        pytest.param(
+            "other",
+            {},
+            "code changed: function `mapper` in `job` removed; global `STOP` in `job` removed",
+            id="removed",
+        ),
+        pytest.param(
+            "other", CODE | {"global job:STOP": "cc"}, "code changed: global `STOP` in `job` changed", id="changed"
+        ),
+        pytest.param("other", None, "code changed: parameters of the job are others", id="none of the code"),
+    ],
+)
+def test_what_changed_in_the_code_is_named(tree: str, parts: dict[str, str] | None, why: str) -> None:
+    old = record("ab")
+    assert why_it_runs(plan("ab", old), old, CODE, identity(tree, parts), False, False) == why
+
+
+def test_another_reducer_is_changed_code_too() -> None:
+    old = record("ab")
+    other = Identity((b"map",), b"combine", b"\xcd", "tree", CODE, [])
+    assert why_it_runs(plan("ab", old), old, CODE, other, False, False).startswith("code changed: ")
+
+
+def test_the_first_five_changes_are_named_and_all_where_nothing_is_known_of_the_last_code() -> None:
+    old = record("ab")
+    seven = {f"function job:f{at}": "aa" for at in range(7)}
+    why = why_it_runs(plan("ab", old), old, None, identity("other", seven), False, False)
+    assert why == "code changed: " + "; ".join(f"function `f{at}` in `job` added" for at in range(5))

@@ -1,0 +1,73 @@
+"""Which chunks a task maps: all of them once, in input order, and none of the cores left waiting at the end."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from incoop.engine.stages.map_contract.map_task import ChunkTask
+from incoop.engine.stages.map_contract.task_groups import shared_out
+
+MB = 1 << 20
+
+
+def tasks(sizes: list[int]) -> list[ChunkTask]:
+    where: list[Any] = [SimpleNamespace(length=size) for size in sizes]
+    return [ChunkTask(at.to_bytes(16), each) for at, each in enumerate(where)]
+
+
+def shared(sizes: list[int], cores: int) -> list[list[int]]:
+    return [[int.from_bytes(task.id) for task in group] for group in shared_out(tasks(sizes), cores)]
+
+
+sizes = st.lists(st.integers(1, 300), max_size=60).flatmap(
+    lambda each: st.sampled_from([1 << 10, 1 << 16, MB]).map(lambda unit: [unit * size for size in each])
+)
+
+
+@given(sizes, st.integers(1, 8))
+def test_every_chunk_is_in_one_group_and_groups_are_in_input_order(sizes: list[int], cores: int) -> None:
+    groups = shared(sizes, cores)
+    assert sorted(at for group in groups for at in group) == list(range(len(sizes)))
+    assert all(group == sorted(group) for group in groups)
+    assert all(groups)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "cores", "groups"),
+    [
+        pytest.param([], 4, [], id="nothing"),
+        pytest.param([5, 5, 5], 8, [[0], [1], [2]], id="fewer chunks than cores"),
+        pytest.param([5, 5, 5, 5], 2, [[0, 2], [1, 3]], id="as many for each core"),
+        pytest.param([1, 9, 2, 3, 3], 2, [[1], [0, 2, 3, 4]], id="as many bytes for each core"),
+        pytest.param([4, 3, 3], 1, [[0, 1, 2]], id="one core"),
+        pytest.param([MB, MB, MB, MB], 2, [[0, 2], [1, 3]], id="up to two megabytes a core"),
+    ],
+)
+def test_a_little_is_shared_out_evenly(sizes: list[int], cores: int, groups: list[list[int]]) -> None:
+    assert shared(sizes, cores) == groups
+
+
+@pytest.mark.parametrize(
+    ("megabytes", "cores", "groups"),
+    [
+        # Half of 5 for each of 2 cores is less than a task is given at least: two megabytes.
+        pytest.param([1] * 5, 2, [[0, 1], [2, 3], [4]], id="just more than a little"),
+        # 32 // 4, then 24 // 4, 18 // 4 (so 5 chunks of one), 13 // 4, 9 // 4, 6 // 4, at least two.
+        pytest.param([1] * 32, 2, [8, 6, 5, 4, 3, 2, 2, 2], id="each a core's part of half of what is left"),
+        pytest.param([16] * 20, 2, [3, 3, 3, 3, 2, 2, 1, 1, 1, 1], id="at most a quarter of a core's part"),
+        pytest.param([1] * 100, 2, [16, 16, 16, 13, 10, 8, 6, 4, 3, 2, 2, 2, 2], id="or sixteen megabytes"),
+        pytest.param([2 - 1 / MB, 1, 1, 1], 2, [2, 2], id="a byte too little is too little"),
+        pytest.param([20] * 4, 1, [1, 1, 1, 1], id="a chunk is never cut"),
+    ],
+)
+def test_much_is_shared_out_in_groups_that_become_smaller(
+    megabytes: list[float], cores: int, groups: list[Any]
+) -> None:
+    found = shared([int(size * MB) for size in megabytes], cores)
+    assert [len(group) for group in found] == [len(each) if isinstance(each, list) else each for each in groups]
+    assert [at for group in found for at in group] == list(range(len(megabytes)))
