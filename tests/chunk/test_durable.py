@@ -6,10 +6,10 @@ import os
 from pathlib import Path
 
 import pytest
-from incoop.memo.delivered import Delivered
 
 from incoop.base.checksums import Signer
 from incoop.inchdfs import DatasetStore
+from incoop.memo.delivery_notes import DeliveryNotes
 from incoop.memo.files import FolderFiles
 from tests.chunk.samples import RABIN, text
 from tests.chunk.test_store import put_bytes
@@ -92,7 +92,7 @@ def test_a_durable_pack_is_on_disk_before_it_has_its_name_and_then_its_name_is(
 def test_a_note_of_what_a_run_gave_is_on_disk_with_its_name_when_it_is_made(
     tmp_path: Path, steps: list[tuple[str, str]]
 ) -> None:
-    notes = Delivered(tmp_path, Signer(b"secret"))
+    notes = DeliveryNotes(tmp_path, Signer(b"secret"))
     notes.note("job", b"first")
     steps.clear()
     notes.note("job", b"state")

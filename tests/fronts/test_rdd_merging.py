@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from incoop.fronts.rdd.merging import Merge, fold_of, is_addition
 
 import incoop
 from incoop.contraction.tree.folds import Fold
+from incoop.fronts.rdd.mergers import Merge, fold_of, is_addition
 
 from .harness import CHUNKS
 
