@@ -51,7 +51,7 @@ TYPED = "\n\nfrom typing import TYPE_CHECKING\n\nif TYPE_CHECKING:\n    from {} 
         pytest.param("contraction/parts/part.py", LAZY, ("incoop.contraction.tree", "node"), id="parts know the tree"),
         pytest.param("code/reads.py", LAZY, ("incoop.memo", "entry"), id="code knows what is stored"),
         pytest.param("engine/stored.py", LAZY, ("incoop.fronts.rdd", "steps"), id="the engine knows a way in"),
-        pytest.param("fronts/mrjob/lines.py", LAZY, ("incoop.fronts.rdd", "sorting"), id="two ways in"),
+        pytest.param("fronts/mrjob/lines.py", LAZY, ("incoop.fronts.rdd", "steps"), id="two ways in"),
         pytest.param("query/plan.py", "", None, id="a room without a place"),
     ],
 )

@@ -388,3 +388,26 @@ def test_streaming_refuses_unsound_combiners(name: str, tmp_path: Path, spark: S
                 streams.run(*call, "-combiner", "awk -f combine.awk")
     finally:
         streams.session.close()
+
+
+def test_a_combiner_that_was_tried_while_a_read_was_found_counts_as_tried(place: Place) -> None:
+    """The ids are made anew then, and the run begins again; what the trial cost is not paid again."""
+    calls, weight = place.folder / "calls", place.folder / "weight"
+    weight.write_text("1")
+
+    def weighed(_: object, line: str) -> Iterator[tuple[str, int]]:
+        yield line.split()[0], int(weight.read_text())
+
+    def noted(key: Any, values: Iterable[int]) -> Iterator[tuple[Any, int]]:
+        with calls.open("a") as file:
+            file.write("x")
+        yield key, sum(values)
+
+    lines = some_lines(600)
+    job = incoop.Job("weighed", weighed, noted, of_list(sum))
+    place.write(lines)
+    place.run(job)
+    calls.unlink()
+    place.write([*lines, "k1 1 1.0"])
+    again = place.run(job)
+    assert again.report.map.executed > 0 and calls.stat().st_size == again.report.keys_reduced == 1

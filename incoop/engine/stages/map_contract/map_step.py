@@ -99,6 +99,8 @@ class MapStep:
 
     def ran(self, answers: Sequence[Answer], seconds: float) -> None:
         stage = self._stage
+        if self._tries and not _failures(answers):  # also where ids have to be made anew: it has been tried
+            stage.trial = stage.trial.again(sum(each.tried for each in _done(answers)))
         done = _done(answers) if self._places else []
         for each in done:
             for index in self._places[each.id]:
@@ -124,19 +126,20 @@ class MapStep:
             keep_mapped(stage.attempt.keeper, [each.under(ids[each.id]) for each in _done(covered)])
 
     def take(self, answers: Sequence[Answer]) -> None:
-        for each in (each for answer in answers for each in answer):
-            if isinstance(each, MapFailed):
-                place = failed_at(each.where, each.record_number, each.record)
-                raise JobFailed(self._stage.name, str(place), each.error, each.trace, place, each.cause)
-            if isinstance(each, IncoopError):
-                raise each
-        if self._tries:
-            self._stage.trial = self._stage.trial.again(sum(each.tried for each in _done(answers)))
+        for failure in _failures(answers):
+            if isinstance(failure, IncoopError):
+                raise failure
+            place = failed_at(failure.where, failure.record_number, failure.record)
+            raise JobFailed(self._stage.name, str(place), failure.error, failure.trace, place, failure.cause)
         self._stage.lay()
 
 
 def _done(answers: Sequence[Answer]) -> list[MapDone]:
     return [each for answer in answers for each in answer if isinstance(each, MapDone)]
+
+
+def _failures(answers: Sequence[Answer]) -> list[MapFailed | IncoopError]:
+    return [each for answer in answers for each in answer if isinstance(each, MapFailed | IncoopError)]
 
 
 def _shared_out(tasks: list[ChunkTask], cores: int, clustered: bool) -> list[list[ChunkTask]]:
