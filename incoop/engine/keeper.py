@@ -43,5 +43,6 @@ class Keeper:
 
     def commit(self, name: str, record: Record, live: bytes) -> bool:
         """End the generation; says whether it is recorded. `live` are the ids that must not be collected."""
+        recorded = self.memo.commit_generation(name, self.generation, record.to_bytes(), live)
         self.committed = True
-        return self.memo.commit_generation(name, self.generation, record.to_bytes(), live)
+        return recorded
