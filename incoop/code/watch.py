@@ -324,7 +324,21 @@ def _asked_by_python(frame: Any, name: str) -> bool:
     while frame is not None and _is_environ(frame.f_code.co_filename):
         frame = frame.f_back
     asks = frame.f_code.co_filename if frame is not None else ""
-    return _is_ours(frame) or (_is_pythons(asks) and (name in _LIBRARYS or name.startswith("PYTHON")))
+    if _is_ours(frame) or (_is_pythons(asks) and (name in _LIBRARYS or name.startswith("PYTHON"))):
+        return True
+    return asks.endswith("gettext.py") and _translates_its_own(frame)
+
+
+#: Parsers of command lines speak the user's language, which no result depends on; mrjob makes one in every task.
+_PARSERS = ("argparse.py", "optparse.py", "getopt.py")
+
+
+def _translates_its_own(frame: Any) -> bool:
+    """Whether Python's library looks for a translation of what it says itself."""
+    while frame is not None and frame.f_code.co_filename.endswith("gettext.py"):
+        frame = frame.f_back
+    name = frame.f_code.co_filename if frame is not None else ""
+    return _is_pythons(name) and name.endswith(_PARSERS)
 
 
 def _is_environ(name: str) -> bool:

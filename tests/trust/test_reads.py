@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import incoop
+from incoop.engine.events import DidBegin
 
 from .workshop import SUM, Workshop
 
@@ -310,3 +311,27 @@ def test_rdd_functions_are_watched_too(workshop: Workshop, monkeypatch: pytest.M
     assert counted(session) == {"LINE": 120}
     assert session.rdds.reports[-1].map.executed > 0
     assert not [note for note in session.rdds.notes if "plain Spark" in note]
+
+
+PARSING = f"""
+import argparse, gettext, incoop
+{SUM}
+
+def mapper(_, line):
+    given = argparse.ArgumentParser().parse_args([])
+    yield line, len(vars(given))
+
+job = incoop.Job('parsing', mapper, total)
+
+def translated(_, line):
+    yield gettext.gettext(line), 1
+
+other = incoop.Job('translating', translated, total)
+"""
+
+
+def test_words_that_pythons_library_translates_for_itself_are_no_read(workshop: Workshop) -> None:
+    workshop.write(job=PARSING)
+    assert len(list(workshop.place.run(workshop.load("job.py:job")).events.of(DidBegin))) == 1
+    again = workshop.place.run(workshop.load("job.py:other")).events
+    assert len(list(again.of(DidBegin))) > 1, "a user's own words are translated by LANGUAGE and LANG"
