@@ -5,6 +5,7 @@
 # make mutants [SAMPLE=200]        faults put into the pure modules, and how many of them the tests notice
 # make soak   what takes too long for every day, before a release
 # make bench  the benchmarks, minutes each (see bench/)
+# make bench-users                 what users do: days of a list, kinds of combiners, whole commands (hours)
 # make evaluation [SIZE=large]     the Incoop paper's evaluation: docs/evaluation.md
 # make bench-kernels               the small, hot functions
 # make bench-compare BASE=HEAD~3   the same on two commits
@@ -14,7 +15,7 @@ VENV ?= .venv
 JOBS ?= 2
 BIN := $(VENV)/bin
 
-.PHONY: setup demo test test-pythons mutants soak check doctest lint bench bench-kernels bench-compare evaluation clean
+.PHONY: setup demo test test-pythons mutants soak check doctest lint bench bench-users bench-kernels bench-compare evaluation clean
 
 setup: $(VENV)/ready
 
@@ -58,6 +59,12 @@ bench: setup
 	$(BIN)/python -m bench.bench_placement
 	$(BIN)/python -m bench.bench_scheduler
 	$(BIN)/python -m bench.bench_straggler
+
+bench-users: setup
+	$(BIN)/python -m bench.bench_days
+	$(BIN)/python -m bench.bench_days --data made --size 64M,512M
+	$(BIN)/python -m bench.bench_combiners
+	$(BIN)/python -m bench.bench_commands
 
 bench-kernels: setup
 	$(BIN)/python -m pytest bench/kernels -o python_files='bench_*.py' -o addopts= -q --benchmark-columns=median,min,max,rounds

@@ -20,8 +20,9 @@ from typing import Any
 
 import incoop
 from bench import data
-from bench.apps.words import total, words
-from bench.bench_engine import plain, timed
+from bench.bench_engine import plain
+from bench.jobs.words_job import total, words
+from bench.measuring import timed
 from incoop.cli.options import Size
 
 JOB = incoop.Job("count words", mapper=words, combiner=total, reducer=total)

@@ -24,8 +24,9 @@ from typing import Any
 
 import incoop
 from bench import data
-from bench.apps.bigrams import bigrams
-from bench.apps.words import total, words
+from bench.jobs.bigrams import bigrams
+from bench.jobs.words_job import total, words
+from bench.measuring import SETTLES, folder_size, spread, timed
 from incoop.cli.options import Size
 
 JOBS = {"words": words, "bigrams": bigrams}
@@ -58,16 +59,6 @@ def expected(content: bytes, job: str) -> collections.Counter[Any]:
         found = line.split()
         counts.update(found if job == "words" else itertools.pairwise(found))
     return counts
-
-
-def folder_size(folder: Path) -> int:
-    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
-
-
-def timed(run: Callable[[], Any]) -> tuple[float, Any]:
-    started = time.perf_counter()
-    answer = run()
-    return time.perf_counter() - started, answer
 
 
 def main() -> None:
@@ -117,7 +108,8 @@ def measure(folder: Path, size: int, job_name: str, rows: list[str], repeat: int
 
         result = session.run(job, str(text))
         unchanged = []
-        settle(session, job, text)
+        time.sleep(SETTLES)
+        session.run(job, str(text))
         for _ in range(repeat * 3):
             seconds, result = timed(lambda: session.run(job, str(text)))
             unchanged.append(seconds)
@@ -139,16 +131,6 @@ def measure(folder: Path, size: int, job_name: str, rows: list[str], repeat: int
                 assert result.as_dict() == expected(changed, job_name), f"{title}: wrong result"
             show(title, seconds_of, plain_median / statistics.median(seconds_of), f"{required:g}", f"{aim:g}", report)
         text.write_bytes(base)
-
-
-def settle(session: Any, job: Any, text: Path) -> None:
-    """A file written just before it was indexed is verified once more; after that its stamp is trusted."""
-    time.sleep(2.1)
-    session.run(job, str(text))
-
-
-def spread(runs: list[float]) -> str:
-    return f"{min(runs):.3g}-{max(runs):.3g}"
 
 
 def show(title: str, runs: list[float], ratio: float, required: str, aim: str, report: Any) -> None:

@@ -20,8 +20,8 @@ from typing import Any
 
 import incoop
 from bench import data
-from bench.apps.words import total, words
-from bench.bench_engine import folder_size, timed
+from bench.jobs.words_job import total, words
+from bench.measuring import folder_size, timed
 from incoop.cli.options import Size
 
 

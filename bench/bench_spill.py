@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 import incoop
-from bench.apps.words import total
 from bench.bench_driver import peak
-from bench.bench_engine import timed
+from bench.jobs.words_job import total
+from bench.measuring import timed
 from incoop.fronts.streaming.process import descendants
 
 

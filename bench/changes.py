@@ -6,9 +6,13 @@ the input does not hold.
 
 from __future__ import annotations
 
+import bisect
 import functools
 import itertools
 import random
+from collections import Counter
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
@@ -115,3 +119,54 @@ def change_records(content: bytes, share: float, fresh: bytes, seed: int) -> byt
         pieces += [content[position:start], fresh[others[other] : others[other + 1]]]
         position = int(ends[number])
     return b"".join([*pieces, content[position:]])
+
+
+class Edit(NamedTuple):
+    """Bytes `start` to `end` of a content are replaced by `new`, whole lines all of them."""
+
+    start: int
+    end: int
+    new: bytes
+
+
+def scattered_edits(
+    content: bytes, count: int, seed: int, renewed: Callable[[bytes, bool, random.Random], bytes]
+) -> list[Edit]:
+    """So many lines of a sorted list inserted, deleted or edited, everywhere: what a day does to it.
+
+    `renewed` makes a line out of one that is there: a new one beside it, or, when its second argument is true, the same
+    with another value. New lines stand where they belong in the order.
+    """
+    rng = random.Random(seed)
+    ends = np.flatnonzero(np.frombuffer(content, np.uint8) == ord("\n")) + 1
+
+    def line(number: int) -> bytes:
+        return content[int(ends[number - 1]) if number else 0 : int(ends[number])]
+
+    edits = []
+    for number in sorted(rng.sample(range(len(ends)), min(count, len(ends)))):
+        start, end = int(ends[number - 1]) if number else 0, int(ends[number])
+        kind = rng.choice(("insert", "delete", "edit"))
+        if kind == "insert":
+            new = renewed(line(number), False, rng)
+            place = bisect.bisect_left(range(len(ends)), new, key=line)
+            at = int(ends[place - 1]) if place else 0
+            edits.append(Edit(at, at, new))
+        else:
+            edits.append(Edit(start, end, b"" if kind == "delete" else renewed(line(number), True, rng)))
+    return sorted(edits)
+
+
+def edited(content: bytes, edits: list[Edit]) -> bytes:
+    pieces, position = [], 0
+    for start, end, new in edits:
+        pieces += [content[position:start], new]
+        position = end
+    return b"".join([*pieces, content[position:]])
+
+
+def difference(old: bytes, new: bytes) -> tuple[int, int]:
+    """How many lines came or went, wherever they stand, and their bytes."""
+    counts = Counter(new.splitlines(keepends=True))
+    counts.subtract(old.splitlines(keepends=True))
+    return sum(map(abs, counts.values())), sum(abs(count) * len(line) for line, count in counts.items())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import functools
 import itertools
+import random
 from pathlib import Path
 
 import numpy as np
@@ -17,10 +18,12 @@ __all__ = [
     "append",
     "change_every",
     "insert_record",
+    "new_list_line",
     "real_text",
     "replace_chunks",
     "replace_region",
     "write_labelled_points",
+    "write_list",
     "write_log",
     "write_points",
     "write_text",
@@ -47,6 +50,12 @@ _AGENTS = (
     "curl/7.29.0",
 )
 
+#: A list's line takes about so many bytes, and a key has so many lines on average: some have one, some hundreds.
+_LIST_LINE, _LIST_LINES_A_KEY = 30.0, 2.8
+_SYLLABLES = [one + other for one in ("", *"bcdfghjklmnprstvwz", "pl", "tr", "st") for other in "aeiouy"]
+_BEGINNINGS = ("lib", "py", "node-", "ruby-", "golang-", "r-", "", "", "", "", "", "")
+_ENDINGS = ("-core", "-utils", "-dev", "-api", "-data", "2", "-js", "", "", "", "", "")
+
 
 @functools.cache
 def _vocabulary() -> npt.NDArray[np.object_]:
@@ -64,15 +73,17 @@ def _cumulative(count: int, exponent: float) -> npt.NDArray[np.float64]:
     return np.cumsum(weights) / weights.sum()
 
 
-def write_text(path: Path, size: int, seed: int = 2011) -> None:
+def write_text(path: Path, size: int, seed: int = 2011, vocabulary: int = _VOCABULARY) -> None:
     """A text of at least `size` bytes, whose words are as unevenly distributed as in real text."""
     rng = np.random.default_rng(seed)
     words = _vocabulary()
-    cumulative = _cumulative(_VOCABULARY, _EXPONENT)
+    cumulative = _cumulative(vocabulary, _EXPONENT)
     written = 0
     with path.open("w") as file:
         while written < size:
-            picked = words[np.searchsorted(cumulative, rng.random(_WORDS_IN_A_LINE * 50_000)).clip(0, _VOCABULARY - 1)]
+            picked = words[
+                np.searchsorted(cumulative, rng.random(_WORDS_IN_A_LINE * _LINES_AT_ONCE)).clip(0, vocabulary - 1)
+            ]
             written += file.write("".join(" ".join(line) + "\n" for line in picked.reshape(-1, _WORDS_IN_A_LINE)))
 
 
@@ -137,3 +148,37 @@ def write_log(path: Path, size: int, seed: int = 2011) -> None:
                     f'"GET {pages[page]} HTTP/1.1" {_STATUSES[status]} {sent} '
                     f'"http://example.org{pages[page - 1]}" "{_AGENTS[client % len(_AGENTS)]}"\n'
                 )
+
+
+def _package(rng: random.Random) -> str:
+    middle = "".join(rng.choices(_SYLLABLES, k=rng.choice((3, 4, 5, 5, 6, 6))))
+    return rng.choice(_BEGINNINGS) + middle + rng.choice(_ENDINGS)
+
+
+def _list_line(name: str, rng: random.Random) -> str:
+    size = int(rng.lognormvariate(11.5, 1.8)) + 500
+    return f"{name} {rng.randrange(12)}.{rng.randrange(40)}.{rng.randrange(20)} {size}\n"
+
+
+def write_list(path: Path, size: int, seed: int = 2011) -> None:
+    """A sorted list of about `size` bytes: package names, each with its versions and their sizes."""
+    rng = random.Random(seed)
+    keys = max(1, round(size / _LIST_LINE / _LIST_LINES_A_KEY))
+    names: set[str] = set()
+    while len(names) < keys:
+        names.add(_package(rng))
+    # A long tail: most names have one to three lines, one in ten thousand hundreds. Clipped, the mean is below 2.
+    rates = np.random.default_rng(seed).pareto(1.5, keys).clip(max=500) * (_LIST_LINES_A_KEY - 1) * 0.53
+    counts = 1 + np.random.default_rng(seed + 1).poisson(rates)
+    lines = [
+        _list_line(name, rng) for name, count in zip(sorted(names), counts.tolist(), strict=True) for _ in range(count)
+    ]
+    lines.sort()
+    path.write_text("".join(lines))
+
+
+def new_list_line(line: bytes, same: bool, rng: random.Random) -> bytes:
+    """A line for a list made of one of its own: the same with another size, or a new version or name."""
+    name, version, _ = line.decode().split(" ")
+    fresh = _list_line(name if same or rng.random() < 0.6 else name + rng.choice(_SYLLABLES), rng).split(" ")
+    return " ".join([fresh[0], version if same else fresh[1], fresh[2]]).encode()

@@ -16,31 +16,15 @@ from pathlib import Path
 from typing import Any
 
 import incoop
+from bench.measuring import JOBS
 from incoop.fronts.streaming.options import parse_options
 from incoop.fronts.streaming.run import CHUNKS, run_streaming
 
 #: Reducers of the job.
 REDUCERS = 4
 
-MAP = """\
-import sys
-for line in sys.stdin:
-    for word in line.split():
-        print(word, 1, sep="\\t")
-"""
-SUM = """\
-import sys
-current, count = None, 0
-for line in sys.stdin:
-    word, number = line.rstrip("\\n").split("\\t", 1)
-    if word != current:
-        if current is not None:
-            print(current, count, sep="\\t")
-        current, count = word, 0
-    count += int(number)
-if current is not None:
-    print(current, count, sep="\\t")
-"""
+#: The programs, as a user has them.
+MAP, SUM = "words_map.py", "words_reduce.py"
 
 
 class StreamingFront:
@@ -50,11 +34,11 @@ class StreamingFront:
 
     def __init__(self, spark: Any, folder: Path) -> None:
         self.spark, self.folder = spark, folder
-        (folder / "map.py").write_text(MAP)
-        (folder / "sum.py").write_text(SUM)
+        for program in (MAP, SUM):
+            shutil.copy(JOBS / program, folder)
 
     def plain(self, text: Path) -> Callable[[], list[bytes]]:
-        command = f"{sys.executable} map.py < {text} | LC_ALL=C sort | {sys.executable} sum.py > expected"
+        command = f"{sys.executable} {MAP} < {text} | LC_ALL=C sort | {sys.executable} {SUM} > expected"
         # Unbuffered, Python would write every word by itself; the job's programs are not told to either.
         env = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
         subprocess.run(["bash", "-o", "pipefail", "-c", command], cwd=self.folder, check=True, env=env)
@@ -68,12 +52,12 @@ class StreamingFront:
     def _job(self, session: Any, text: Path) -> Callable[[], list[bytes]]:
         output = self.folder / "output"
         shutil.rmtree(output, ignore_errors=True)
-        files = f"{self.folder}/map.py,{self.folder}/sum.py"
-        program = f"{sys.executable} sum.py"
+        files = f"{self.folder}/{MAP},{self.folder}/{SUM}"
+        program = f"{sys.executable} {SUM}"
         options = parse_options(
             [
                 *("-files", files, "-input", str(text), "-output", str(output)),
-                *("-mapper", f"{sys.executable} map.py", "-combiner", program, "-reducer", program),
+                *("-mapper", f"{sys.executable} {MAP}", "-combiner", program, "-reducer", program),
                 *("-numReduceTasks", str(REDUCERS)),
             ]
         )

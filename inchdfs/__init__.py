@@ -4,26 +4,77 @@
     files/      the user's files, and the chunks of one
     store/      datasets: what is kept of them, and what came and went between two versions
 
-Each imports those above it here, and base.
+Each imports those above it here, and base. A name is loaded when it is first used.
 """
 
 from __future__ import annotations
 
-from incoop.inchdfs.cutting.chunk_table import Chunk
-from incoop.inchdfs.cutting.records import Csv, Delimited, FixedLength, Lines, RecordFormat, WholeFile
-from incoop.inchdfs.cutting.settings import ChunkSettings
-from incoop.inchdfs.cutting.spark_segments import spark_segments
-from incoop.inchdfs.cutting.splitter import Splitter
-from incoop.inchdfs.files.chunking import chunk_file
-from incoop.inchdfs.files.sources import Listing, expand
-from incoop.inchdfs.store.collect import collect, verify
-from incoop.inchdfs.store.compare import diff
-from incoop.inchdfs.store.dataset import Dataset
-from incoop.inchdfs.store.dataset_store import DatasetStore, VersionName
-from incoop.inchdfs.store.index import index_input, locate
-from incoop.inchdfs.store.manifest import Manifest
-from incoop.inchdfs.store.packs import Location, read_chunk
-from incoop.inchdfs.store.put import append, put
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from incoop.inchdfs.cutting.chunk_table import Chunk
+    from incoop.inchdfs.cutting.records import Csv, Delimited, FixedLength, Lines, RecordFormat, WholeFile
+    from incoop.inchdfs.cutting.settings import ChunkSettings
+    from incoop.inchdfs.cutting.spark_segments import spark_segments
+    from incoop.inchdfs.cutting.splitter import Splitter
+    from incoop.inchdfs.files.chunking import chunk_file
+    from incoop.inchdfs.files.sources import Listing, expand
+    from incoop.inchdfs.store.collect import collect, verify
+    from incoop.inchdfs.store.compare import diff
+    from incoop.inchdfs.store.dataset import Dataset
+    from incoop.inchdfs.store.dataset_store import DatasetStore, VersionName
+    from incoop.inchdfs.store.index import index_input, locate
+    from incoop.inchdfs.store.manifest import Manifest
+    from incoop.inchdfs.store.packs import Location, read_chunk
+    from incoop.inchdfs.store.put import append, put
+
+_HOME_OF = {
+    name: module
+    for module, names in {
+        "cutting.chunk_table": ("Chunk",),
+        "cutting.records": (
+            "Csv",
+            "Delimited",
+            "FixedLength",
+            "Lines",
+            "RecordFormat",
+            "WholeFile",
+        ),
+        "cutting.settings": ("ChunkSettings",),
+        "cutting.spark_segments": ("spark_segments",),
+        "cutting.splitter": ("Splitter",),
+        "files.chunking": ("chunk_file",),
+        "files.sources": (
+            "Listing",
+            "expand",
+        ),
+        "store.collect": (
+            "collect",
+            "verify",
+        ),
+        "store.compare": ("diff",),
+        "store.dataset": ("Dataset",),
+        "store.dataset_store": (
+            "DatasetStore",
+            "VersionName",
+        ),
+        "store.index": (
+            "index_input",
+            "locate",
+        ),
+        "store.manifest": ("Manifest",),
+        "store.packs": (
+            "Location",
+            "read_chunk",
+        ),
+        "store.put": (
+            "append",
+            "put",
+        ),
+    }.items()
+    for name in names
+}
 
 __all__ = [
     "Chunk",
@@ -53,3 +104,11 @@ __all__ = [
     "spark_segments",
     "verify",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"{__name__}.{_HOME_OF[name]}"), name)
+    globals()[name] = value
+    return value

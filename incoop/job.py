@@ -59,8 +59,8 @@ class Job:
     #: Logical reduce partitions, a power of two.
     shards: int | None = field(default=None, kw_only=True)
     records: RecordFormat = field(default_factory=Lines, kw_only=True)
-    #: Average bytes of a leaf: what is mapped again when a record changes. 0 keeps results by chunk only; None keeps
-    #: them by leaf where there is a combiner for which that costs little (engine/stages/map_contract/leaves.py).
+    #: Average bytes of a leaf: what is mapped again when a record changes. 0 keeps results by chunk only, None is 512
+    #: (engine/stages/map_contract/leaves.py).
     leaf: int | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:

@@ -13,9 +13,13 @@ from incoop.base.paths import local_path
 from incoop.engine.driver import Run
 from incoop.engine.explain import Explanation
 from incoop.engine.record import Origin
+from incoop.engine.running.processes import Processes
 from incoop.engine.running.spark import Spark
+from incoop.engine.running.workforce import Workforce
 from incoop.engine.stage import RunOptions
+from incoop.engine.stages import TASKS
 from incoop.engine.stages.map_contract.stage import MapContract
+from incoop.inchdfs.store.index import AS_BEFORE
 from incoop.job import Job
 from incoop.memo import MemoStore
 from incoop.memo.null import NullMemo
@@ -47,14 +51,17 @@ class JobSession:
         memo: str | None = None,
         master: str | None = None,
         chunks: inchdfs.ChunkSettings | None = None,
+        runs_in: Spark | None = None,
         **options: Any,
     ) -> None:
+        """`runs_in` is for ways in that know of a Spark that is not started yet."""
         if spark is not None and master is not None:
             raise BadCall("give either spark, a session that exists, or master, an address to start one at.")
         folder = Path(local_path(store)).absolute()  # the program may go elsewhere
         self.datasets = inchdfs.DatasetStore(folder)
         self._chunks = chunks
-        self._spark = Spark(spark, master)
+        self._spark = runs_in if runs_in is not None else Spark(spark, master)
+        self._workforce = Workforce(self._spark, Processes(TASKS))
         self._memo = MemoStore.open(folder, memo, **options)
         self._null: NullMemo | None = None
 
@@ -86,8 +93,8 @@ class JobSession:
     def execute(self, job: Job, inputs: Any, options: RunOptions) -> Result:
         """Run a job for another way in, with options of its own."""
         memo = self._memo if job.memoize else self._unmemoized()
-        run = Run(MapContract(job, inputs, self.datasets), memo, self._spark, options)
-        return Result(run.execute(), memo.blobs, memo.worker_config(), self._spark, run.recover)
+        run = Run(MapContract(job, inputs, self.datasets), memo, self._workforce, options)
+        return Result(run.execute(), memo.blobs, memo.worker_config(), self._workforce, run.recover)
 
     def options(self, **given: Any) -> RunOptions:
         """Options of a run in this session."""
@@ -96,7 +103,7 @@ class JobSession:
     def explain(self, job: Job, inputs: Any, *, paranoid: bool = False) -> Explanation:
         """Say what `run` would reuse and what it would run, and why, without running it."""
         stage = MapContract(job, inputs, self.datasets)
-        return Run(stage, self._memo, self._spark, self.options(paranoid=paranoid)).explain()
+        return Run(stage, self._memo, self._workforce, self.options(paranoid=paranoid)).explain()
 
     def verify(self, job: Job, inputs: Any, share: float) -> tuple[int, int]:
         """Compute a share of what the last run left again, from scratch, in a process of its own; run nothing else.
@@ -104,7 +111,9 @@ class JobSession:
         Gives how many chunks and shards that were. Raises NotDeterministic when one comes out differently.
         """
         stage = MapContract(job, inputs, self.datasets)
-        return Run(stage, self._memo, self._spark, self.options(verify=share)).verify()
+        # By the chunks that the run had, whoever chose them.
+        options = RunOptions(self._chunks or AS_BEFORE, verify=share)
+        return Run(stage, self._memo, self._workforce, options).verify()
 
     def index(self, files: inchdfs.Listing, records: inchdfs.RecordFormat) -> inchdfs.Manifest:
         """The chunks of listed files; only those that changed since they were last indexed are read."""
@@ -135,7 +144,7 @@ class JobSession:
         self._memo.close()
         if self._null is not None:
             self._null.close()
-        self._spark.stop()
+        self._workforce.stop()
 
     def __enter__(self) -> Self:
         return self

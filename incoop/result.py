@@ -17,7 +17,7 @@ from incoop.contraction.parts.packs import BlockLost
 from incoop.engine.failures import ChangesLost
 from incoop.engine.output import Mapped, Output, OutputBlock, Pair, differing, portions, read_blocks, read_part
 from incoop.engine.report import RunReport
-from incoop.engine.running.spark import Spark
+from incoop.engine.running.workforce import Workforce
 from incoop.engine.save import save_parts
 from incoop.engine.stored import BlobReader
 from incoop.memo import BlobStore
@@ -52,12 +52,12 @@ class Result:
         outcome: Outcome,
         blobs: BlobStore,
         worker: WorkerConfig,
-        spark: Spark,
+        workforce: Workforce,
         recover: Callable[[BlockLost, bytes], Outcome],
     ) -> None:
         self._outcome = outcome
         self._reader = BlobReader(blobs)
-        self._worker, self._spark = worker, spark
+        self._worker, self._workforce = worker, workforce
         self._recover = recover
 
     @property
@@ -133,7 +133,7 @@ class Result:
     def save(self, folder: str | Path) -> list[Path]:
         """Write part files and `_SUCCESS`; those whose content did not change are left alone. Returns the rewritten."""
         path = Path(local_path(folder))
-        return self._read(lambda: save_parts(self.output, path, self._worker, self._spark, self._reader))
+        return self._read(lambda: save_parts(self.output, path, self._worker, self._workforce, self._reader))
 
     def rdd(self) -> RDD[Pair]:
         """The pairs as an RDD; Python workers read the blocks themselves."""
@@ -143,11 +143,12 @@ class Result:
         def read(part: list[OutputBlock]) -> list[Pair]:
             return read_blocks(part, BlobReader(worker.open()))
 
-        return self._spark.session.sparkContext.parallelize(blocks, max(1, len(blocks))).flatMap(read)
+        return self._workforce.spark.session.sparkContext.parallelize(blocks, max(1, len(blocks))).flatMap(read)
 
     def dataframe(self, schema: Any = ("key", "value")) -> DataFrame:
         """The pairs as a DataFrame with the columns `key` and `value`, or with a Spark schema."""
-        return self._spark.session.createDataFrame(self.rdd(), list(schema) if isinstance(schema, tuple) else schema)
+        session = self._workforce.spark.session
+        return session.createDataFrame(self.rdd(), list(schema) if isinstance(schema, tuple) else schema)
 
     def output_blocks(self) -> list[OutputBlock]:
         """Every stored block, in order: the chunks of a next stage."""

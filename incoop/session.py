@@ -28,11 +28,11 @@ def connect(
     chunks: inchdfs.ChunkSettings | None = None,
     **options: Any,
 ) -> Session:
-    """Open a session. Starts Spark (`local[*]`, or `master`) and a private Redis by itself.
+    """Open a session. Starts a private Redis by itself, worker processes for little work, and Spark for much.
 
-    `spark` is an existing SparkSession to work in, `memo` a redis://, rediss:// or unix:// address. `chunks` fixes the
-    sizes of chunks, which otherwise follow from the input's size. Other options go to the memo store (`secret`,
-    `blobs`, `compression`, `cache` ...).
+    `spark` is an existing SparkSession to work in, `master` an address to start one at: then all work is Spark's.
+    `memo` is a redis://, rediss:// or unix:// address. `chunks` fixes the sizes of chunks, which otherwise follow from
+    the input's size. Other options go to the memo store (`secret`, `blobs`, `compression`, `cache` ...).
     """
     if importing():
         raise BadCall(

@@ -1,4 +1,7 @@
-"""The applications of the Incoop paper's evaluation (its table 1), and a log analysis (its appendix A.1)."""
+"""The applications of the Incoop paper's evaluation (its table 1), and a log analysis (its appendix A.1).
+
+Their functions are in `bench/jobs`, in files as users write them.
+"""
 
 from __future__ import annotations
 

@@ -38,9 +38,7 @@ class App:
 
     def answer(self, pairs: Any) -> Answer:
         """What to compare of an RDD of output pairs: a fingerprint computed on Spark, or the few pairs themselves."""
-        if self.exact:
-            return pairs.map(_fingerprint).fold((0, 0), _added)
-        return dict(pairs.collect())
+        return rdd_fingerprint(pairs) if self.exact else dict(pairs.collect())
 
 
 #: How many pairs, and the sum of their hashes; or the pairs.
@@ -53,6 +51,12 @@ def _fingerprint(pair: tuple[Any, Any]) -> tuple[int, int]:
 
 def _added(one: tuple[int, int], other: tuple[int, int]) -> tuple[int, int]:
     return one[0] + other[0], (one[1] + other[1]) & 0xFFFF_FFFF_FFFF_FFFF
+
+
+def rdd_fingerprint(pairs: Any) -> tuple[int, int]:
+    """The `fingerprint` of an RDD of pairs, computed on Spark."""
+    found: tuple[int, int] = pairs.map(_fingerprint).fold((0, 0), _added)
+    return found
 
 
 def fingerprint(pairs: Pairs) -> tuple[int, int]:

@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-import itertools
 import operator
-from collections.abc import Iterator
 from typing import Any
 
 from bench import data
 from bench.apps.app import App
-from bench.apps.words import total
-
-
-def bigrams(_: Any, line: str) -> Iterator[tuple[tuple[str, str], int]]:
-    for pair in itertools.pairwise(line.split()):
-        yield pair, 1
+from bench.jobs.bigrams import bigrams, total
 
 
 def bigram_count(lines: Any) -> Any:

@@ -2,38 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from typing import Any
-
-import numpy as np
-import numpy.typing as npt
 
 from bench import data
 from bench.apps.app import App
-
-#: How many clusters, as the number of classes in data sets that people cluster; more centres make the mapper costlier.
-CLUSTERS = 50
-
-Vector = npt.NDArray[np.float64]
-Share = tuple[Vector, int]
-
-#: The centres of the last iteration.
-CENTRES: Vector = np.random.default_rng(50).random((CLUSTERS, data.DIMENSIONS))
-
-
-def nearest_centre(_: Any, line: str) -> Iterator[tuple[int, Share]]:
-    point = np.array([float(coordinate) for coordinate in line.split()])
-    yield int(((CENTRES - point) ** 2).sum(axis=1).argmin()), (point, 1)
-
-
-def added(centre: int, shares: Iterable[Share]) -> Iterator[tuple[int, Share]]:
-    points, counts = zip(*shares, strict=True)
-    yield centre, (np.sum(points, axis=0), sum(counts))
-
-
-def mean(centre: int, shares: Iterable[Share]) -> Iterator[tuple[int, list[float]]]:
-    for _, (total, count) in added(centre, shares):
-        yield centre, (total / count).tolist()
+from bench.jobs.kmeans import added, mean, nearest_centre
 
 
 def new_centres(lines: Any) -> Any:

@@ -3,20 +3,11 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Iterator
 from typing import Any
 
 from bench import data
 from bench.apps.app import App
-
-
-def words(_: Any, line: str) -> Iterator[tuple[str, int]]:
-    for word in line.split():
-        yield word, 1
-
-
-def total(key: Any, counts: Iterable[int]) -> Iterator[tuple[Any, int]]:
-    yield key, sum(counts)
+from bench.jobs.words_job import total, words
 
 
 def word_count(lines: Any) -> Any:

@@ -8,9 +8,8 @@ from typing import Any
 
 from incoop.contraction.columns.run import Run
 from incoop.contraction.tree.combine import Combiner
-from incoop.engine.stages.map_contract.grouping import group_pieces
+from incoop.engine.stages.map_contract.grouping import map_chunk
 from incoop.engine.stages.map_contract.mapping import Piece
-from incoop.engine.stages.map_contract.summing import sum_pieces
 
 
 def words(_: Any, line: str) -> Iterator[tuple[str, int]]:
@@ -20,6 +19,10 @@ def words(_: Any, line: str) -> Iterator[tuple[str, int]]:
 
 def longest(word: str, values: Iterable[int]) -> Iterator[tuple[str, int]]:
     yield word, len([*values]) and max(values)
+
+
+def total(word: str, values: Iterable[int]) -> Iterator[tuple[str, int]]:
+    yield word, sum(values)
 
 
 def chunk(text: bytes) -> tuple[Piece, list[str]]:
@@ -34,11 +37,11 @@ def single(run: Run | None) -> dict[Any, int]:
 
 def test_map_chunk_by_summing(benchmark: Any, text: bytes) -> None:
     piece, lines = chunk(text)
-    mapped = benchmark(sum_pieces, words, [piece])
+    mapped = benchmark(lambda: map_chunk(words, [piece], Combiner.of(total)))
     assert single(mapped.runs.single) == Counter(word for line in lines for word in line.split())
 
 
 def test_map_chunk_by_grouping(benchmark: Any, text: bytes) -> None:
     piece, lines = chunk(text)
-    mapped = benchmark(lambda: group_pieces(words, [piece], Combiner.of(longest)))
+    mapped = benchmark(lambda: map_chunk(words, [piece], Combiner.of(longest)))
     assert single(mapped.runs.single) == {word: 1 for line in lines for word in line.split()}

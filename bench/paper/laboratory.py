@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import incoop
 from bench.apps.app import App, same
+from bench.measuring import SETTLES
 from bench.paper.results import Sample
 from bench.paper.sizes import Size
 from bench.runners.base import Measured
@@ -28,10 +29,6 @@ SEED, FRESH_SEED = 2011, 2012
 
 #: Of incoop's report, what a sample keeps.
 _REPORTED = ("seconds", "map", "keys")
-
-#: A file written so shortly before it was indexed is verified once more; after that its time stamp is trusted.
-_SETTLES = 2.1
-
 
 #: Workers that have run for a while are larger than the 512 MB from which on PySpark's shuffle goes to disk: plain
 #: PySpark then took six times as long in a second round as in the first.
@@ -75,7 +72,7 @@ class Input:
 
     def settle(self) -> None:
         """Wait until the file's time stamp is old enough to be trusted."""
-        time.sleep(_SETTLES)
+        time.sleep(SETTLES)
 
 
 class Laboratory:

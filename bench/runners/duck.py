@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from bench.apps.app import Answer, App, fingerprint
-from bench.apps.cooccurrence import WINDOW
+from bench.jobs.cooccurrence import WINDOW
 from bench.runners.base import Measured, Stopwatch
 
 

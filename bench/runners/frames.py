@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bench.apps.app import Answer, App
-from bench.apps.cooccurrence import WINDOW
+from bench.jobs.cooccurrence import WINDOW
 from bench.runners.base import Measured, Stopwatch
 
 if TYPE_CHECKING:

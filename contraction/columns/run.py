@@ -55,17 +55,10 @@ class Run:
         return _sorted(list(single), Column.of(list(single.values())), None)
 
     @classmethod
-    def of_columns(cls, keys: list[Any], values: Column) -> tuple[Run, Index] | None:
-        """A run of a dict's keys with one value each, and the places that its rows had before.
-
-        None where the dict tells keys apart that are the same.
-        """
-        if not keys:
-            return EMPTY, np.empty(0, np.intp)
-        hashes, order = _order(keys)
-        if has_ties(hashes) and not distinct(keys):
-            return None
-        return cls(hashes, Column.of(keys).take(order), values.take(order)), order
+    def of_counted(cls, hashes: Hashes, keys: Column, values: Column, counts: Ints) -> Run:
+        """A run of keys in order, each with so many values; keys without any are dropped."""
+        run = cls(hashes, keys, values, _firsts(starts_of(counts)))
+        return run if run.firsts is None or counts.all() else run.take(np.flatnonzero(counts))
 
     def __len__(self) -> int:
         return len(self.hashes)
@@ -171,6 +164,15 @@ def _sorted(keys: list[Any], values: Column, counts: Ints | None) -> Run:
         return Run(hashes, Column.of(ordered), values.take(order))
     rows = group_rows(starts_of(counts)[order], counts[order])
     return Run(hashes, Column.of(ordered), values.take(rows), _firsts(starts_of(counts[order])))
+
+
+def order_keys(keys: list[Any]) -> tuple[Hashes, Index] | None:
+    """The hashes of a dict's keys, sorted, and the order that sorts the keys.
+
+    None where the dict tells keys apart that are the same.
+    """
+    hashes, order = _order(keys)
+    return None if has_ties(hashes) and not distinct(keys) else (hashes, order)
 
 
 def _order(keys: list[Any]) -> tuple[Hashes, Index]:

@@ -15,13 +15,12 @@ import numpy as np
 
 from incoop.base.checksums import verify_block
 from incoop.base.ids import split_ids
-from incoop.contraction.columns.run import Run, join
 from incoop.contraction.parts.packs import BlockLost, PackBuilder, Reader
 from incoop.contraction.parts.part import Part
 from incoop.contraction.parts.rows import SHARD_ROW, Rows, with_own_pack
 
-#: Where a chunk's leaves are, in the pack of its header: digest, offset, length. Then the number of rows.
-_LEAVES = struct.Struct("<16sQIH")
+#: Where a chunk's leaves and their ids are, in the pack of its header: digest, offset, length. Then the number of rows.
+_HEAD = struct.Struct("<16sQI16sQIH")
 NO_REGION = (bytes(16), 0, 0)
 
 
@@ -33,11 +32,12 @@ class RunRef:
     digest: bytes
     offset: int
     length: int
+    #: Of a chunk's run: whether it has few keys, so that its tree may have few shards.
+    few: bool = False
 
     @classmethod
     def of_row(cls, row: Any) -> RunRef:
-        pack, digest, offset, length = row.item()
-        return cls(pack, digest, offset, length)
+        return cls(*row.item())
 
     @classmethod
     def of_fact(cls, fact: list[Any]) -> RunRef:
@@ -49,17 +49,19 @@ class RunRef:
         """As JSON can hold it."""
         return [self.pack.hex(), self.digest.hex(), self.offset, self.length]
 
-    def row(self) -> tuple[bytes, bytes, int, int]:
-        return self.pack, self.digest, self.offset, self.length
+    def row(self) -> tuple[bytes, bytes, int, int, bool]:
+        return self.pack, self.digest, self.offset, self.length, self.few
 
 
 @dataclass(frozen=True, slots=True)
-class StoredDelta:
-    """Where it is stored how a chunk's sums differ from those of an older run."""
+class StoredChange:
+    """Where it is stored how a chunk's run differs from an older one: a Delta of sums, or an Overlay."""
 
     #: The digest of the older run's header.
     base: bytes
     ref: RunRef
+    #: Whether it is a Delta.
+    summed: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,36 +74,27 @@ class RunHeader:
 
     @classmethod
     def load(cls, ref: RunRef, shards: int, reader: Reader) -> RunHeader:
-        """Read and verify a header."""
+        """Read and verify a header. That of a chunk's run has one row, which stands for all shards."""
         data = read_region(ref, reader, "a run header")
-        *_, stored = _LEAVES.unpack_from(data)
-        rows = with_own_pack(np.frombuffer(data, SHARD_ROW, stored, _LEAVES.size), ref.pack)
-        if rows["small"][0]:
-            rows = np.repeat(rows, shards)
-            rows["keys"] = -(-rows["keys"] // shards)  # how many there are in one is not known, and only estimated with
-            return cls(rows, (b"",) * shards)
-        at = _LEAVES.size + stored * SHARD_ROW.itemsize
+        *_, stored = _HEAD.unpack_from(data)
+        rows = with_own_pack(np.frombuffer(data, SHARD_ROW, stored, _HEAD.size), ref.pack)
+        at = _HEAD.size + stored * SHARD_ROW.itemsize
         counts = np.frombuffer(data, "<u2", stored, at).tolist()
         at += 2 * stored
         refs = []
         for count in counts:
             refs.append(data[at : at + 16 * count])
             at += 16 * count
+        if rows["whole"][0]:
+            rows = np.repeat(rows, shards)
+            rows["keys"] = -(-rows["keys"] // shards)  # how many there are in one is not known, and only estimated with
+            return cls(rows, tuple(refs * shards))
         return cls(rows, tuple(refs))
 
     def packs(self) -> set[bytes]:
         """Every pack that the run's parts and blocks lie in."""
         own = {bytes(pack) for pack in self.rows["pack"].tolist()}
         return own.union(*(split_ids(packed) for packed in self.refs))
-
-
-#: Length of the header of a small run: one row, which refers to no other pack.
-_SMALL_HEADER = _LEAVES.size + SHARD_ROW.itemsize + 2
-
-
-def all_small(refs: Rows) -> bool:
-    """Whether all runs of chunks are small, given their REF_ROWs."""
-    return bool((refs["length"] == _SMALL_HEADER).all())
 
 
 class _Span:
@@ -117,32 +110,41 @@ class _Span:
         return self._reader.read(pack, offset, length)
 
 
-def read_run(ref: RunRef, shards: int, reader: Reader) -> Run:
-    """A chunk's whole run. Its parts lie side by side in its own pack, so one reading gets nearly all of them."""
-    rows = RunHeader.load(ref, shards, reader).rows
-    if rows["small"][0]:
-        return Part.load(rows[0], 0, reader).whole()
-    ends = rows["offset"].astype(np.int64) + rows["length"]
-    span = _Span(reader, ref.pack, int(ends[0]), max(int(ends[-1]), int(ends[0])))
-    shard_bits = shards.bit_length() - 1
-    return join([Part.load(row, shard_bits, span).whole() for row in rows])
+def read_run(ref: RunRef, reader: Reader) -> Part:
+    """A chunk's run, as the one part that it is. Its blocks lie side by side, so one reading gets all of them."""
+    part = Part.load(RunHeader.load(ref, 1, reader).rows[0], 0, reader)
+    first, last = part.rows[0], part.rows[-1]
+    if first["pack"] == last["pack"]:
+        low, high = int(first["offset"]), int(last["offset"]) + int(last["length"])
+        part.reader = _Span(reader, part.packs[int(first["pack"])], low, max(low, high))
+    return part
+
+
+#: In a pack: digest, offset, length.
+Region = tuple[bytes, int, int]
 
 
 def write_header(
-    rows: Rows, refs: Sequence[bytes], pack: PackBuilder, leaves: tuple[bytes, int, int] = NO_REGION
-) -> tuple[bytes, int, int]:
-    """Add a run header to a pack; return its digest, offset and length. `leaves` is a region of the same pack."""
+    rows: Rows, refs: Sequence[bytes], pack: PackBuilder, leaves: Region = NO_REGION, leaf_ids: Region = NO_REGION
+) -> Region:
+    """Add a run header to a pack; return where it is. `leaves` and `leaf_ids` are regions of the same pack."""
     counts = np.array([len(packed) // 16 for packed in refs], "<u2")
-    data = b"".join([_LEAVES.pack(*leaves, len(rows)), rows.tobytes(), counts.tobytes(), *refs])
+    data = b"".join([_HEAD.pack(*leaves, *leaf_ids, len(rows)), rows.tobytes(), counts.tobytes(), *refs])
     return pack.add_region(data)
 
 
-def read_leaf_region(ref: RunRef, reader: Reader) -> bytes:
-    """The kept leaves of a chunk's run; empty when it has none."""
-    digest, offset, length, _ = _LEAVES.unpack_from(read_region(ref, reader, "a run header"))
-    if not length:
-        return b""
-    return read_region(RunRef(ref.pack, digest, offset, length), reader, "a table of leaves")
+@dataclass(frozen=True, slots=True)
+class LeafRegions:
+    """Where the leaves of a chunk's run are, and their ids; None for what it does not have."""
+
+    leaves: RunRef | None
+    ids: RunRef | None
+
+    @classmethod
+    def of(cls, ref: RunRef, reader: Reader) -> LeafRegions:
+        *fields, _ = _HEAD.unpack_from(read_region(ref, reader, "a run header"))
+        leaves, ids = (RunRef(ref.pack, *each) if each[2] else None for each in (fields[:3], fields[3:]))
+        return cls(leaves, ids)
 
 
 def read_region(ref: RunRef, reader: Reader, what: str = "a region") -> bytes:

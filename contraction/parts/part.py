@@ -7,10 +7,11 @@ are, and what each of them holds, follows from the part's pairs alone.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from incoop.base.checksums import block_hash, verify_block
 from incoop.contraction.columns.by_hash import rows_with
@@ -39,24 +40,10 @@ class Part:
     shard_bits: int
     reader: Reader
     bare: bool = False
+    #: Whether it is a chunk's whole run, which has blocks of its own number.
+    whole_run: bool = False
     _near: dict[int, Run] = field(default_factory=dict)
     _overlays: dict[int, Overlay] = field(default_factory=dict)
-
-    @classmethod
-    def of_shard(cls, row: Any, shard: int, shards: int, reader: Reader, wholes: dict[bytes, Part]) -> Part:
-        """The part that a SHARD_ROW points to. Of a small run, which is read once, it is a slice.
-
-        `wholes` are small runs that were read already, by their digests.
-        """
-        if not row["small"]:
-            return cls.load(row, shards.bit_length() - 1, reader)
-        digest = bytes(row["digest"])
-        if digest not in wholes:
-            wholes[digest] = cls.load(row, 0, reader)
-            wholes[digest]._near[0] = wholes[digest].whole()
-        whole = wholes[digest]
-        pairs = shard_of(whole._near[0], shard, shards)
-        return replace(whole, keys=len(pairs), shard_bits=shards.bit_length() - 1, _near={0: pairs})
 
     @classmethod
     def load(cls, row: Any, shard_bits: int, reader: Reader) -> Part:
@@ -72,7 +59,9 @@ class Part:
         rows = np.frombuffer(data, BLOCK_ROW, (1 << bits) + overlay_blocks, at + 16 * count)
         blocks, over = rows[: 1 << bits], rows[1 << bits :]
         return cls(
-            bits, keys, int(row["sums"]), packs, blocks, over, overlaid, shard_bits, reader, bare=bool(row["bare"])
+            *(bits, keys, int(row["sums"]), packs, blocks, over, overlaid, shard_bits, reader),
+            bare=bool(row["bare"]),
+            whole_run=bool(row["whole"]),
         )
 
     def blocks(self, numbers: Sequence[int]) -> Run:
@@ -92,7 +81,7 @@ class Part:
     def select(self, hashes: Hashes) -> Run:
         """The pairs with these sorted hashes. Blocks that could hold one are read, and kept: they may be rewritten."""
         numbers, lows, highs = self.touched(hashes, self.bits)
-        self._near |= {number: self._block(number) for number in numbers if number not in self._near}
+        self.keep(numbers)
         found = []
         for number, low, high in zip(numbers, lows, highs, strict=True):
             block = self._near[number]
@@ -102,6 +91,10 @@ class Part:
             overlay = self.overlay(np.unique(np.array(numbers) >> self._coarser).tolist())
             pairs = overlay.selected(pairs, hashes)
         return self._paired(pairs)
+
+    def keep(self, numbers: Iterable[int]) -> None:
+        """Read blocks, and keep them."""
+        self._near |= {number: self._block(number) for number in numbers if number not in self._near}
 
     def touched(self, hashes: Hashes, bits: int) -> tuple[list[int], list[int], list[int]]:
         """Of 2**bits blocks, those that sorted hashes fall in; and for each, where its hashes begin and end."""
@@ -154,14 +147,70 @@ class Part:
         return run.paired() if self.bare else run
 
 
-def differing_pairs(old: Part, new: Part) -> tuple[Run, Run]:
-    """The pairs of two parts, without the blocks that both have in common, or what their overlays have."""
-    if old.bits != new.bits:
-        return old.whole(), new.whole()
-    numbers = np.flatnonzero(old.rows["hash"] != new.rows["hash"]).tolist()
+@dataclass(frozen=True, slots=True)
+class ShardOfRun:
+    """One shard of a chunk's run, which is stored as one part."""
+
+    run: Part
+    shard: int
+    shards: int
+
+    @property
+    def keys(self) -> int:
+        """About so many: only counting them would tell."""
+        return -(-self.run.keys // self.shards)
+
+    def whole(self) -> Run:
+        return shard_of(self.run.blocks(self.numbers), self.shard, self.shards)
+
+    def select(self, hashes: Hashes) -> Run:
+        """The pairs with these sorted hashes, which are all of this shard."""
+        return self.run.select(hashes)
+
+    def content(self) -> bytes:
+        """A hash of what it holds."""
+        return block_hash(self.whole().to_bytes())
+
+    @property
+    def numbers(self) -> range:
+        """The blocks that hold the shard, and perhaps others."""
+        count = 1 << self.run.bits
+        return range(self.shard * count // self.shards, -(-(self.shard + 1) * count // self.shards))
+
+
+#: A shard of a run: stored by itself, or with the others.
+Shard = Part | ShardOfRun
+
+
+def shard_part(row: Any, shard: int, shards: int, reader: Reader, runs: dict[bytes, Part]) -> Shard:
+    """The shard that a SHARD_ROW points to; `runs` are the chunk runs that were read already, by their digests."""
+    if not row["whole"]:
+        return Part.load(row, shards.bit_length() - 1, reader)
+    digest = bytes(row["digest"])
+    if digest not in runs:
+        runs[digest] = run = Part.load(row, 0, reader)
+        if not run.bits:  # in which all shards are
+            run.keep([0])
+    return ShardOfRun(runs[digest], shard, shards)
+
+
+def differing_pairs(old: Shard, new: Shard) -> tuple[Run, Run]:
+    """The pairs of two shards, without the blocks that both have in common, or what their overlays have."""
+    if isinstance(old, ShardOfRun) and isinstance(new, ShardOfRun) and old.run.bits == new.run.bits:
+        before, after = _differing(old.run, new.run, np.array(old.numbers))
+        return shard_of(before, old.shard, old.shards), shard_of(after, new.shard, new.shards)
+    if isinstance(old, Part) and isinstance(new, Part) and old.bits == new.bits:
+        return _differing(old, new, np.arange(1 << old.bits))
+    return old.whole(), new.whole()
+
+
+def _differing(old: Part, new: Part, within: npt.NDArray[np.int64]) -> tuple[Run, Run]:
+    """Of two parts with the same number of blocks, within some of these."""
+    numbers = within[old.rows["hash"][within] != new.rows["hash"][within]].tolist()
     if not len(old.over) and not len(new.over):
         return old.blocks(numbers), new.blocks(numbers)
     if numbers:
-        return old.whole(), new.whole()
+        return old.blocks(within.tolist()), new.blocks(within.tolist())
     changed = np.union1d(old.overlay().changed, new.overlay().changed)
+    changed = changed[np.isin(block_numbers(changed, old.shard_bits, old.bits), within)]
     return old.select(changed), new.select(changed)

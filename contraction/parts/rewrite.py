@@ -40,25 +40,25 @@ def rewrite_part(
 ) -> tuple[tuple[Any, ...], list[bytes]]:
     """A part in which the pairs of the sorted `changed` hashes, of which it has `held`, are those of `fresh`.
 
-    Returns its SHARD_ROW, and the older packs that it refers to.
+    Returns its SHARD_ROW, and the older packs that it refers to; none where it was written anew.
 
     (1) A part that gets too many or too few blocks for its size is written anew.
     (2) Where many blocks change in few of their keys, or there is an overlay already, the change goes there; when that
-        has become too large, the part is written anew.
+        has become too large, the part is written anew. Of a chunk's run blocks always stay: its leaves name their rows.
     (3) Else the blocks that a changed hash falls in are read and written, one by one: a block fits in a processor's
         cache. All others stay where they are.
     """
     keys = old.keys - held + len(fresh)
-    if bits_for(keys) == old.bits:  # else step (1)
+    if bits_for(keys, old.whole_run) == old.bits:  # else step (1)
         numbers = old.touched(changed, old.bits)[0]
-        if len(old.over) or _spread(old, numbers, changed):  # step (2)
+        if old.whole_run or len(old.over) or _spread(old, numbers, changed):  # step (2)
             overlay = _overlaid(old, changed, fresh, keys, pack)
             if overlay is not None:
                 rows, over, overlaid = overlay
                 return _written(old, rows, over, overlaid, keys, fresh, pack)
         else:
             return _written(old, _blocks(old, numbers, changed, fresh, pack), old.over, 0, keys, fresh, pack)
-    return write_part(replaced_keys(old.whole(), changed, fresh), old.shard_bits, pack), []
+    return write_part(replaced_keys(old.whole(), changed, fresh), old.shard_bits, pack, old.whole_run), []
 
 
 def _spread(old: Part, numbers: list[int], changed: Hashes) -> bool:
@@ -113,7 +113,7 @@ def _written(
     every = np.concatenate([rows, over])
     packs, every["pack"] = _used_packs([*old.packs, OWN_PACK], every)
     sums = min(old.sums, kind_of_sums(fresh))
-    row = write_part_header(old.bits, keys, packs, every, pack, sums, len(over), overlaid)
+    row = write_part_header(old.bits, keys, packs, every, pack, sums, len(over), overlaid, old.whole_run)
     return row, [each for each in packs if each != OWN_PACK]
 
 

@@ -29,7 +29,7 @@ SHARD_ROW = np.dtype(
         ("keys", "<u4"),
         ("sums", "u1"),  # what is known of its values: OTHER, INTEGERS or COUNTS
         ("bare", "u1"),  # of an output: whether it is the root as it is, each key with its value for a pair
-        ("small", "u1"),  # of a chunk's run: whether the part holds all shards, of which this is one
+        ("whole", "u1"),  # of a chunk's run: the part holds all shards, of which this is one
     ]
 )
 
@@ -43,7 +43,7 @@ PART_HEAD = struct.Struct("<BIIII")
 Rows = npt.NDArray[Any]
 
 #: Where a run's header is.
-REF_ROW = np.dtype([("pack", "V16"), ("digest", "V16"), ("offset", "<u8"), ("length", "<u4")])
+REF_ROW = np.dtype([("pack", "V16"), ("digest", "V16"), ("offset", "<u8"), ("length", "<u4"), ("few", "?")])
 
 
 def as_row(values: tuple[Any, ...]) -> Any:

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
+from collections.abc import Sequence
 from functools import lru_cache
+from itertools import pairwise
 
 
 @lru_cache(maxsize=16)  # every shard asks; a wide node's children are many
@@ -19,6 +21,35 @@ def replaced(old: tuple[bytes, ...], new: tuple[bytes, ...]) -> list[tuple[tuple
         >>> replaced((b"a", b"b", b"c"), (b"a", b"x", b"c", b"d"))
         [((b'b',), (b'x',)), ((), (b'd',))]
     """
+    stretches = []
+    at = 0, 0
+    for here, there in [*_all_aligned(old, new), (len(old), len(new))]:
+        if at != (here, there):
+            stretches.append((old[at[0] : here], new[at[1] : there]))
+        at = here + 1, there + 1
+    return stretches
+
+
+def places_in(old: Sequence[bytes], new: Sequence[bytes]) -> list[int]:
+    """For each of the new children, the place of the one that it is aligned with in the old list; -1 for none.
+
+    Example:
+        >>> places_in([b"a", b"b", b"c"], [b"a", b"x", b"c", b"d"])
+        [0, -1, 2, -1]
+    """
+    place = {child: at for at, child in enumerate(old)}
+    found = [place.get(child, -1) for child in new]
+    held = [at for at in found if at >= 0]
+    if len(place) == len(old) and all(here < there for here, there in pairwise(held)):
+        return found
+    found = [-1] * len(new)
+    for here, there in _all_aligned(tuple(old), tuple(new)):
+        found[there] = here
+    return found
+
+
+def _all_aligned(old: tuple[bytes, ...], new: tuple[bytes, ...]) -> list[tuple[int, int]]:
+    """Places of the same child in both lists, in order."""
     start = 0
     while start < min(len(old), len(new)) and old[start] == new[start]:
         start += 1
@@ -27,13 +58,11 @@ def replaced(old: tuple[bytes, ...], new: tuple[bytes, ...]) -> list[tuple[tuple
         end += 1
     # The common ends first: of children that are equal to others only those are aligned.
     stop_old, stop_new = len(old) - end, len(new) - end
-    stretches = []
-    at = start, start
-    for here, there in [*_aligned(old, new, start, stop_old, stop_new), (stop_old, stop_new)]:
-        if at != (here, there):
-            stretches.append((old[at[0] : here], new[at[1] : there]))
-        at = here + 1, there + 1
-    return stretches
+    return [
+        *((at, at) for at in range(start)),
+        *_aligned(old, new, start, stop_old, stop_new),
+        *((stop_old + at, stop_new + at) for at in range(end)),
+    ]
 
 
 def _aligned(

@@ -6,7 +6,7 @@ Contract: the part equals the one that combining all children from scratch gives
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import Any
@@ -17,8 +17,9 @@ from incoop.base.errors import IncoopError
 from incoop.contraction.columns.by_hash import changed_hashes, member, rows_with
 from incoop.contraction.columns.keys import Hashes
 from incoop.contraction.columns.run import EMPTY, Run
+from incoop.contraction.parts.overlay import Overlay
 from incoop.contraction.parts.packs import PackBuilder, PendingReader, Reader
-from incoop.contraction.parts.part import Part, differing_pairs
+from incoop.contraction.parts.part import Part, Shard, differing_pairs, shard_part
 from incoop.contraction.parts.rewrite import rewrite_part
 from incoop.contraction.parts.rows import COUNTS, OTHER, as_row
 from incoop.contraction.parts.write import write_part
@@ -76,15 +77,15 @@ class ShardContraction:
     pack: PackBuilder
     #: Whether nodes have so many children that only sums of integers are to be contracted so.
     wide: bool = False
-    #: Small runs, which hold all shards, read once for several of them.
-    wholes: dict[bytes, Part] = field(default_factory=dict)
+    #: Runs of chunks, which hold all shards, read once for several of them.
+    runs: dict[bytes, Part] = field(default_factory=dict)
     #: Parts that were computed, and parts taken over after their children were found to have changed nothing.
     executed: int = 0
     #: For runs of sums, how an old one became a new one, as far as it is known.
     deltas: dict[tuple[bytes, bytes], Delta] = field(default_factory=dict)
     #: For nodes that were updated, the pairs of the keys that changed.
     _fresh: dict[tuple[bytes, bytes], Run] = field(default_factory=dict)
-    _parts: dict[bytes, Part] = field(default_factory=dict)
+    _parts: dict[bytes, Shard] = field(default_factory=dict)
     _changes: dict[tuple[bytes, bytes], Hashes] = field(default_factory=dict)
 
     @property
@@ -114,7 +115,7 @@ class ShardContraction:
         if not len(changed):
             self._take_over(task, kind)
             return
-        old = self._part(task.old_id)
+        old = self._node(task.old_id)
         if len(changed) > old.keys * _MANY_KEYS:
             self._combine_all(task)
             return
@@ -160,7 +161,7 @@ class ShardContraction:
             self._take_over(task, kind)
             return True
         held = len(fresh) - int(change.holders.sum())
-        row, packs = rewrite_part(self._part(task.old_id), change.hashes, fresh, held, self.pack)
+        row, packs = rewrite_part(self._node(task.old_id), change.hashes, fresh, held, self.pack)
         self.rows[task.id], self.refs[task.id] = _of_kind(as_row(row), kind), b"".join(packs)
         self._changes[task.old_id, task.id], self.deltas[task.old_id, task.id] = change.hashes, change
         self._fresh[task.old_id, task.id] = fresh
@@ -244,15 +245,23 @@ class ShardContraction:
 
     def _mostly_new(self, task: NodeTask) -> bool:
         """Whether finding what changed in the children would cost more than combining them."""
-        new = sum(
-            self.rows[come]["content"] != self.rows[gone]["content"] if gone is not None else True
-            for gone, come in _pairs(task)
-        )
+        new = sum(not self._is_known(gone, come) for gone, come in self._pairs(task) if come is not None)
         return bool(new > len(task.children) * _MOST_CHILDREN)
+
+    def _is_known(self, old: bytes | None, new: bytes) -> bool:
+        """Whether it is known how an old child became a new one."""
+        return old is not None and ((old, new) in self._changes or self._alike(old, new))
+
+    def _alike(self, old: bytes, new: bytes) -> bool:
+        return bool(self.rows[old]["content"] == self.rows[new]["content"])
+
+    def learn(self, old: bytes, new: bytes, change: Overlay) -> None:
+        """Take in how an old run became a new one."""
+        self._changes[old, new], self._fresh[old, new] = change.changed, change.fresh
 
     def changes(self, old: bytes, new: bytes) -> Hashes:
         """Hashes of the keys in which two runs differ."""
-        if old == new or self.rows[old]["content"] == self.rows[new]["content"]:
+        if old == new or self._alike(old, new):
             return _NOTHING
         if (old, new) not in self._changes:
             self._changes[old, new] = changed_hashes(*differing_pairs(self._part(old), self._part(new)))
@@ -266,7 +275,7 @@ class ShardContraction:
         fresh = self._fresh.get((old, new))
         return changed, self._part(new).select(changed) if fresh is None else fresh
 
-    def part(self, run: bytes) -> Part:
+    def part(self, run: bytes) -> Shard:
         """The part of a run in this shard."""
         return self._part(run)
 
@@ -279,23 +288,42 @@ class ShardContraction:
     def changed_below(self, task: NodeTask) -> Hashes:
         """Hashes whose sequence of values over the children may differ from the predecessor's."""
         found: list[Hashes] = []
-        for gone, come in replaced(task.old_children, task.children):
-            paired = min(len(gone), len(come))
-            found += [self.changes(old, new) for old, new in zip(gone[:paired], come[:paired], strict=True)]
-            found += [self._part(run).whole().hashes for run in (*gone[paired:], *come[paired:])]
+        for old, new in self._pairs(task):
+            if old is not None and new is not None:
+                found.append(self.changes(old, new))
+            else:
+                found += [self._part(run).whole().hashes for run in (old, new) if run is not None]
         return np.unique(np.concatenate(found)) if found else _NOTHING
 
-    def _part(self, run: bytes) -> Part:
+    def _pairs(self, task: NodeTask) -> list[tuple[bytes | None, bytes | None]]:
+        """The children that differ: what was there, and what is now in its place, in order.
+
+        Of one that is known to have come from another, that one; others by their place among those between.
+        """
+        base = {new: old for old, new in self._changes}
+        found: list[tuple[bytes | None, bytes | None]] = []
+        for gone, come in replaced(task.old_children, task.children):
+            here = there = 0
+            for at, new in enumerate(come):
+                if (old := base.get(new)) is not None and old in gone[here:]:
+                    place = gone.index(old, here)
+                    found += zip_longest(gone[here:place], come[there:at])
+                    found.append((old, new))
+                    here, there = place + 1, at + 1
+            found += zip_longest(gone[here:], come[there:])
+        return found
+
+    def _part(self, run: bytes) -> Shard:
         if run not in self._parts:
             reader = PendingReader(self.reader, self.pack)
-            self._parts[run] = Part.of_shard(self.rows[run], self.shard, self.shards, reader, self.wholes)
+            self._parts[run] = shard_part(self.rows[run], self.shard, self.shards, reader, self.runs)
         return self._parts[run]
 
-
-def _pairs(task: NodeTask) -> Iterator[tuple[bytes | None, bytes]]:
-    """Each child that is new, with the one whose place it takes."""
-    for gone, come in replaced(task.old_children, task.children):
-        yield from zip((*gone, *([None] * len(come)))[: len(come)], come, strict=True)
+    def _node(self, run: bytes) -> Part:
+        """The part of a run that is a node."""
+        part = self._part(run)
+        assert isinstance(part, Part)
+        return part
 
 
 def _of_kind(row: Any, kind: int) -> Any:

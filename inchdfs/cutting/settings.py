@@ -16,8 +16,12 @@ LARGEST_AVERAGE = 1 << 20
 #: Below this an input's chunks would cost more to look up than to map again.
 SMALLEST_AVERAGE = 16 << 10
 
-#: A small input is cut into about this many chunks, so that an edit reuses nearly all of it.
+#: A small input is cut into this many chunks at least, so that an edit reuses nearly all of it.
 CHUNKS_OF_A_SMALL_INPUT = 64
+
+#: Averages are this many times each other. An input that grows beyond what its average is for is cut anew, and so
+#: computed anew: what a run gives must not depend on how small the input once was. That is three times in its life.
+_STEP = 4
 
 CHUNKERS = ("rabin", "fastcdc")
 
@@ -71,11 +75,11 @@ class ChunkSettings:
 
         Example:
             >>> ChunkSettings.for_input(10_000_000).average
-            131072
+            65536
             >>> ChunkSettings.for_input(10_000_000_000).average
             1048576
         """
         average = SMALLEST_AVERAGE
-        while average < LARGEST_AVERAGE and average * 2 * CHUNKS_OF_A_SMALL_INPUT <= size:
-            average *= 2
+        while average < LARGEST_AVERAGE and average * _STEP * CHUNKS_OF_A_SMALL_INPUT <= size:
+            average *= _STEP
         return cls(average=average, chunker=chunker)

@@ -6,8 +6,8 @@ known of it. The content of a file that cannot be read from the middle (compress
 packs.
 
 The index of an input is one file, `<store>/inchdfs/inputs/<hash of what was named>.manifest`. It is a cache: when it
-is damaged or gone, the input is chunked from scratch. Settings chosen for a first index are kept, so that an input
-that grows stays comparable with itself.
+is damaged or gone, the input is chunked from scratch. Settings that nobody chose follow from the input's size now, not
+from what it was when it was first indexed: where chunks end shows in the last digits of a sum of floats.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import xxhash
@@ -39,6 +40,10 @@ from incoop.inchdfs.store.put import ChunkSink, take_file
 
 log = logging.getLogger("incoop.inchdfs")
 
+#: To look again at what was indexed, by whatever settings.
+AsBefore = Literal["as before"]
+AS_BEFORE: AsBefore = "as before"
+
 Named = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
 
@@ -46,26 +51,30 @@ def index_input(
     store: DatasetStore,
     inputs: Named,
     *,
-    settings: ChunkSettings | None = None,
+    settings: ChunkSettings | AsBefore | None = None,
     records: RecordFormat | None = None,
     paranoid: bool = False,
     run_segments: SegmentRunner | None = None,
     progress: Callable[[int], object] = lambda _: None,
+    will_read: Callable[[], object] = lambda: None,
 ) -> Manifest:
     """The manifest of plain files, folders and globs, read only where they changed.
 
-    `paranoid` verifies every file by its content. File names in the manifest are absolute paths.
+    `paranoid` verifies every file by its content; `will_read` is called before a file is read. File names in the
+    manifest are absolute paths. `settings` are those that the input was last indexed with where they are AS_BEFORE.
     """
     records = records or Lines()
     files = expand(inputs)
     if not files:
         raise BadCall("no input was named.")
     path = _index_path(store, inputs, records)
-    previous = _load(path, settings)
     watch = Watch()  # before the first look at a file
     stamps = [_stamp(file) for file in files]
-    settings = settings or (previous.settings if previous else None)
+    before = _load(path)
+    if settings == AS_BEFORE:
+        settings = before.settings if before is not None else None
     settings = settings or ChunkSettings.for_input(sum(stamp.size for stamp in stamps))
+    previous = before if before is not None and before.settings == settings else None
     known = _Known(previous, watch.began)
 
     entries: list[FileEntry] = []
@@ -74,6 +83,8 @@ def index_input(
         for file, stamp in zip(files, stamps, strict=True):
             name = str(file.path.absolute())
             rows = None if paranoid else known.unchanged(stamp)
+            if rows is None:
+                will_read()
             trusted = rows is not None or watch.will_tell(file.path, stamp)
             if not file.seekable:
                 rows = _kept_content(store, file, settings, records, rows)
@@ -176,12 +187,12 @@ def _index_path(store: DatasetStore, inputs: Named, records: RecordFormat) -> Pa
     return store.inputs / f"{xxhash.xxh3_128_hexdigest(os.fsencode(key))}.manifest"
 
 
-def _load(path: Path, settings: ChunkSettings | None) -> Manifest | None:
+def _load(path: Path) -> Manifest | None:
+    """What was indexed last."""
     try:
-        manifest = Manifest.from_bytes(path.read_bytes(), str(path))
+        return Manifest.from_bytes(path.read_bytes(), str(path))
     except FileNotFoundError:
         return None
     except (StoreDamaged, DatasetStoreTooNew) as error:
         log.warning("%s The input is chunked from scratch.", error)
         return None
-    return manifest if settings in (None, manifest.settings) else None

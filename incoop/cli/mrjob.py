@@ -12,7 +12,7 @@ from incoop.cli.options import chunk_size_options, memo_option, report_option, s
 
 
 @click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
-@click.option("--master", metavar="URL", help="Spark master; local[*] unless given.")
+@click.option("--master", metavar="URL", help="Spark master; else Spark (local[*]) is started for much work only.")
 @chunk_size_options
 @store_option
 @memo_option
@@ -39,6 +39,9 @@ def mrjob(
       incoop mrjob --store /data/store mr_top.py --limit 10 -o out access.log
       incoop mrjob mr_word_freq_count.py --help
     """
+    from incoop.fronts.common.early import prepare_processes
+
+    prepare_processes(store, arguments, master)
     try:
         from incoop.fronts.mrjob.load import loaded_job
         from incoop.fronts.mrjob.run import made_job, run_job

@@ -19,9 +19,7 @@ from incoop.cli.options import (
     show_report,
     store_option,
 )
-from incoop.engine.inputs import SCHEME
-from incoop.engine.save import line_of
-from incoop.fronts.common.job_file import load_job
+from incoop.fronts.common.early import prepare_processes
 
 
 @click.command()
@@ -33,7 +31,7 @@ from incoop.fronts.common.job_file import load_job
 @click.option("--verify", type=Share(), default=0.0, help="Compute a share (5%) again from scratch, and compare.")
 @click.option("--paranoid", is_flag=True, help="Read files even if their size, times and inode did not change.")
 @click.option("--changes", is_flag=True, help="Print what changed since the previous run instead of all pairs.")
-@click.option("--master", metavar="URL", help="Spark master; local[*] unless given.")
+@click.option("--master", metavar="URL", help="Spark master; else Spark (local[*]) is started for much work only.")
 @chunk_size_options
 @store_option
 @memo_option
@@ -63,10 +61,17 @@ def run(
       incoop run jobs.py:top access.log --output out
       incoop run wordcount.py corpus/ --explain
     """
+    if not explain:
+        prepare_processes(store, inputs, master)
+    # From here on at the same time as those processes load what they need.
+    from incoop.engine.inputs import SCHEME
+    from incoop.engine.record import Origin
+    from incoop.engine.save import line_of
+    from incoop.fronts.common.job_file import load_job
+    from incoop.session import connect
+
     refuse_unserved(path for path in inputs if not path.startswith(SCHEME))
     loaded = load_job(job)
-    from incoop.engine.record import Origin
-    from incoop.session import connect
 
     origin = Origin(job, inputs, str(Path.cwd()))
     with connect(store, memo=memo, master=master, chunks=settings_from(options)) as session:

@@ -42,7 +42,7 @@ class HadoopCommand(click.Command):
                 [
                     ("--store DIR", f"Folder that holds datasets, memo and packs; {DEFAULT_STORE} unless given."),
                     ("--memo URL", "redis://, rediss:// or unix:// address; else a private server in the store."),
-                    ("--master URL", "Spark master; local[*] unless given."),
+                    ("--master URL", "Spark master; else Spark (local[*]) is started for much work only."),
                     ("--report text|json|none", "What to say on standard error when done."),
                 ]
             )

@@ -6,7 +6,6 @@ import os
 import shlex
 import sys
 from collections.abc import Callable
-from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -40,12 +39,21 @@ def spark_options(command: Command) -> Command:
     ]
     decorators.append(click.option("--supervise", is_flag=True, hidden=True))
     decorators.append(click.option("-v", "--verbose", is_flag=True, hidden=True))
-    versions = f"{__version__} on Spark {metadata.version('pyspark')}"
-    decorators.append(click.version_option(versions, prog_name="incoop", message="%(prog)s %(version)s"))
+    decorators.append(
+        click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Versions.")
+    )
     decorators.append(click.option("-c", "--conf", multiple=True, metavar="KEY=VALUE", help="A setting of Spark."))
     for decorate in decorators:
         command = decorate(command)
     return command
+
+
+def _version(context: click.Context, option: click.Parameter, asked: bool) -> None:
+    if asked:
+        from importlib import metadata  # takes longer than all else that is done here
+
+        click.echo(f"incoop {__version__} on Spark {metadata.version('pyspark')}")
+        context.exit()
 
 
 _HELP = {
@@ -91,15 +99,21 @@ def submit(
     if options.get("deploy_mode") not in (None, "client"):
         raise BadCall("--deploy-mode is client here: the program runs in this process.")
     _with_hash_seed()
-    os.environ["PYSPARK_SUBMIT_ARGS"] = shlex.join([*_spark_arguments(options, conf), "pyspark-shell"])
+    settings, named = _settings(conf), options["name"]
+    if not options["name"] and "spark.app.name" not in settings and not options["properties_file"]:
+        options["name"] = Path(script).name  # as spark-submit
+    os.environ["PYSPARK_SUBMIT_ARGS"] = shlex.join([*_spark_arguments(options, settings), "pyspark-shell"])
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     for file in reversed((options.get("py_files") or "").split(",")):
         if file:
             sys.path.insert(1, str(Path(file).resolve() if not file.endswith(".py") else Path(file).resolve().parent))
 
-    from incoop.fronts.rdd.submit import Programs, patched, run_script, stop_spark
+    from incoop.fronts.rdd.entry_points import patched
+    from incoop.fronts.rdd.submit import Programs, run_script, stop_spark
+    from incoop.fronts.rdd.unstarted.settings import Command as SparkCommand
 
-    programs = Programs(options.get("name") or Path(script).name, store=store, memo=memo)
+    command = SparkCommand.of(options, settings, script)
+    programs = Programs(named or Path(script).name, command, store=store, memo=memo)
     try:
         with patched(programs):
             code = run_script(script, arguments)
@@ -119,17 +133,23 @@ def _with_hash_seed() -> None:
         os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
 
 
-def _spark_arguments(options: dict[str, Any], conf: tuple[str, ...]) -> list[str]:
+def _settings(conf: tuple[str, ...]) -> dict[str, str]:
+    """What `--conf KEY=VALUE` says."""
+    for setting in conf:
+        if "=" not in setting:
+            raise BadCall(f"--conf takes KEY=VALUE, not {setting!r}.")
+    return dict(setting.split("=", 1) for setting in conf)
+
+
+def _spark_arguments(options: dict[str, Any], settings: dict[str, str]) -> list[str]:
     # A progress line of Spark's would mix with the program's own output.
     words = ["--conf", "spark.ui.showConsoleProgress=false"]
     for name in _SPARK_OPTIONS:
         value = options[name.removeprefix("--").replace("-", "_")]
         if value is not None:
             words += [name, value]
-    for setting in conf:
-        if "=" not in setting:
-            raise BadCall(f"--conf takes KEY=VALUE, not {setting!r}.")
-        words += ["--conf", setting]
+    for key, value in settings.items():
+        words += ["--conf", f"{key}={value}"]
     return words
 
 

@@ -3,7 +3,9 @@
 Contract: what belongs to a module that travels is named, or, where it has no name there (a lambda, a function inside
 another), made again with that module's own globals: a function sees the same variables as its neighbours, in the
 worker as on the driver. What belongs to `__main__`, or to a module that does not travel, is pickled by value.
-Handles on Spark (broadcast variables, accumulators) are left to Spark, which has to see them itself.
+Handles on Spark (broadcast variables, accumulators) are left to Spark, which has to see them itself. What goes to
+workers that PySpark sends functions to as well is pickled by PySpark's own cloudpickle, which knows there which classes
+have come before; anything else by the same code without PySpark (`light_cloudpickle`).
 """
 
 from __future__ import annotations
@@ -19,9 +21,6 @@ from contextvars import ContextVar
 from types import FunctionType, ModuleType
 from typing import Any
 
-from pyspark import cloudpickle
-from pyspark.cloudpickle.cloudpickle import CloudPickler
-
 from incoop.base.errors import IncoopError
 from incoop.code.errors import CannotTravel
 from incoop.code.modules import by_value, travels, user_modules
@@ -30,11 +29,14 @@ from incoop.code.modules import by_value, travels, user_modules
 _HANDLES = frozenset({"Broadcast", "Accumulator"})
 
 
-class CodePickler(CloudPickler):
-    """Notes on the way which modules are named."""
+class _Noting:
+    """Before a CloudPickler: notes on the way which modules are named."""
+
+    #: Of CloudPickler.
+    globals_ref: dict[int, Any]
 
     def __init__(self, file: io.BytesIO, loaded: Mapping[str, ModuleType]) -> None:
-        super().__init__(file)  # type: ignore[no-untyped-call]
+        super().__init__(file)  # type: ignore[call-arg]
         self._loaded = loaded
         #: Names of modules that the pickle refers to.
         self.modules: set[str] = set()
@@ -53,7 +55,7 @@ class CodePickler(CloudPickler):
             self.modules.add(obj.__name__)
         elif isinstance(obj, FunctionType | type):
             self.modules.add(str(obj.__module__))
-        return super().reducer_override(obj)  # type: ignore[no-untyped-call]
+        return super().reducer_override(obj)  # type: ignore[misc]
 
     def _goes_by_value(self, home: str) -> bool:
         return home == "__main__" or (home in self._loaded and by_value(self._loaded[home]))
@@ -62,10 +64,10 @@ class CodePickler(CloudPickler):
         home = str(func.__globals__.get("__name__"))
         module = self._loaded.get(home)
         if module is None or vars(module) is not func.__globals__ or not travels(module):
-            return super()._dynamic_function_reduce(func)  # type: ignore[no-untyped-call]
+            return super()._dynamic_function_reduce(func)  # type: ignore[misc]
         self.modules.add(home)
         self.globals_ref[id(func.__globals__)] = _GlobalsOf(home)
-        reduced = super()._dynamic_function_reduce(func)  # type: ignore[no-untyped-call]
+        reduced = super()._dynamic_function_reduce(func)  # type: ignore[misc]
         make, arguments, (attributes, state), *rest = reduced
         state = {**state, "__globals__": {}, "_cloudpickle_submodules": []}
         return make, arguments, (attributes, state), *rest
@@ -99,14 +101,23 @@ def _globals_of(module: str) -> dict[str, Any]:
     return vars(importlib.import_module(module))
 
 
-def dumps(obj: Any) -> tuple[bytes, set[str], tuple[Any, ...]]:
+@functools.cache
+def _cloudpickle(beside_pyspark: bool) -> tuple[Any, Any]:
+    """A cloudpickle, and its pickler that notes."""
+    name = "pyspark.cloudpickle.cloudpickle" if beside_pyspark else "incoop.code.light_cloudpickle"
+    cloudpickle: Any = importlib.import_module(name)
+    return cloudpickle, type("CodePickler", (_Noting, cloudpickle.CloudPickler), {})
+
+
+def dumps(obj: Any, beside_pyspark: bool = False) -> tuple[bytes, set[str], tuple[Any, ...]]:
     """The bytes, the names of modules that they refer to, and the handles that have to travel beside them."""
     loaded = user_modules()
     file = io.BytesIO()
-    pickler = CodePickler(file, loaded)
+    cloudpickle, code_pickler = _cloudpickle(beside_pyspark)
+    pickler = code_pickler(file, loaded)
     try:
-        with _pickled_by_value([module for module in loaded.values() if by_value(module)]):
-            pickler.dump(obj)  # type: ignore[no-untyped-call]
+        with pickled_by_value(cloudpickle, [module for module in loaded.values() if by_value(module)]):
+            pickler.dump(obj)
     except Exception as error:
         raise CannotTravel("packed", f"{type(error).__name__}: {error}") from error
     return file.getvalue(), pickler.modules, tuple(pickler.handles)
@@ -133,15 +144,16 @@ def _handle(number: int) -> Any:
 
 
 @contextmanager
-def _pickled_by_value(modules: Sequence[ModuleType]) -> Iterator[None]:
-    registered = cloudpickle.list_registry_pickle_by_value()  # type: ignore[no-untyped-call]
+def pickled_by_value(cloudpickle: Any, modules: Sequence[ModuleType]) -> Iterator[None]:
+    """Inside, a cloudpickle pickles what is in these modules by value."""
+    registered = cloudpickle.list_registry_pickle_by_value()
     ours = [
         module for module in modules if module.__name__ not in registered and sys.modules.get(module.__name__) is module
     ]
     for module in ours:
-        cloudpickle.register_pickle_by_value(module)  # type: ignore[no-untyped-call]
+        cloudpickle.register_pickle_by_value(module)
     try:
         yield
     finally:
         for module in ours:
-            cloudpickle.unregister_pickle_by_value(module)  # type: ignore[no-untyped-call]
+            cloudpickle.unregister_pickle_by_value(module)

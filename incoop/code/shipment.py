@@ -166,20 +166,22 @@ def pack(
     read: Mapping[str, bytes] | None = None,
     folder: str = "",
     arguments: Iterable[str] | None = None,
+    beside_pyspark: bool = False,
 ) -> Shipment:
     """Pack a job's functions.
 
     Without `prove` a version stands for them: they may hold what has no fingerprint, and may keep something. `amended`
     are the parts whose values travel, since importing does not give them; `read` is what the functions are known to
-    read, `folder` where relative paths are from, `arguments` the program's own.
+    read, `folder` where relative paths are from, `arguments` the program's own. `beside_pyspark`: to workers that get
+    what PySpark packs, too, so that classes have to be the same for both.
     """
-    from incoop.code import pickler  # pyspark, which a run that reuses everything does not wait for
+    from incoop.code import pickler  # cloudpickle, which a run that reuses everything does not wait for
 
     named, expected, acting, caches = _looked_at(functions, prove)
     amended = set(amended)
     amendments = amendments_of(functions, amended)
     variables = {name: os.environ.get(name) for name in sorted(amended_variables(amended))}
-    payload, referred, handles = pickler.dumps((functions, _classes_by_value(named), amendments))
+    payload, referred, handles = pickler.dumps((functions, _classes_by_value(named), amendments), beside_pyspark)
     modules = tuple(sources({*referred, *acting, *(_module_of(part) for part in named)}))
     id_ = xxhash.xxh3_128_digest(
         b"".join([payload, *(module.digest for module in modules), repr((expected, variables)).encode()])

@@ -30,7 +30,7 @@ from incoop.engine.output import Output
 from incoop.engine.record import Record
 from incoop.engine.report import RunReport
 from incoop.engine.running.runner import Runner
-from incoop.engine.running.spark import Spark
+from incoop.engine.running.workforce import Workforce
 from incoop.engine.stage import Attempt, Finished, Identity, Outcome, OutputUnknown, RunOptions, Stage, Step
 
 log = logging.getLogger("incoop")
@@ -48,7 +48,7 @@ class Run:
 
     stage: Stage
     memo: Memo
-    spark: Spark
+    workforce: Workforce
     options: RunOptions
     #: Packs that turned out damaged or gone.
     lost: set[bytes] = field(default_factory=set)
@@ -137,7 +137,7 @@ class Run:
         self._warn(coded.impurities)
         if coded.impurities and self.options.strict is not None:
             raise NotFollowed(self.stage.name, tuple(coded.impurities))
-        size = self.stage.look(self.options, self.spark.segments())
+        size = self.stage.look(self.options, self.workforce.spark.segments())
         self.events.tell(DidLook(size, time.perf_counter() - started))
         return coded
 
@@ -263,7 +263,7 @@ class Run:
         if all(self._reads.covers(step, each) for each in observed):
             return False
         if not all(digest for each in observed for digest in each.reads.values()):
-            self.spark.workplaces.renew()  # a worker may hold what it read before that was written again
+            self.workforce.renew()  # a worker may hold what it read before that was written again
         amended = self._reads.learn(step, observed)
         if amended and not self.options.amends:
             raise CodeDiffers(tuple(sorted(amended)))
@@ -290,7 +290,7 @@ class Run:
             except OtherWorkerNeeded as needed:
                 self._move(needed, needed.module)
             except KeepsState:
-                self.spark.workplaces.renew()  # the workers' modules are not as they were
+                self.workforce.renew()  # the workers' modules are not as they were
                 raise
             except CodeDiffers as differs:
                 self._amend(differs)
@@ -304,11 +304,12 @@ class Run:
         self.events.tell(DidBegin(self.stage.name, goes_on))
         amends = self.options.amends
         self._runner = Runner(
-            *(self.stage.name, self.spark, self.events, self.stage.proves, self.stage.memoizes),
+            *(self.stage.name, self.workforce, self.events, self.stage.proves, self.stage.memoizes),
             amended=frozenset(self._amended),
             # Other machines have folders of their own, and caches in them.
-            folder=str(Path.cwd()) if amends and not self.spark.clustered else "",
+            folder=str(Path.cwd()) if amends and not self.workforce.spark.clustered else "",
             arguments=tuple(sys.argv) if amends else None,
+            beside_pyspark=not amends,
         )
         self._keeper = Keeper(self.memo, self.events)
         self.stage.begin(Attempt(self.memo, self._runner, self.events, self._keeper, frozenset(self.lost)))
@@ -322,7 +323,7 @@ class Run:
         if why in self._moved:
             raise error
         self._moved.add(why)
-        self.spark.workplaces.renew()
+        self.workforce.renew()
 
     def _amend(self, differs: CodeDiffers) -> None:
         """Go on with the values that workers were found not to have, if there are such."""

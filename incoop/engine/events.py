@@ -62,6 +62,14 @@ class WillExecute:
 
 
 @dataclass(frozen=True, slots=True)
+class WillRunIn:
+    """Who carries a step's tasks out: "threads", "processes" or "spark". No result depends on it."""
+
+    step: str
+    where: str
+
+
+@dataclass(frozen=True, slots=True)
 class DidExecute:
     """Tasks are done."""
 
@@ -129,6 +137,7 @@ Event = (
     | WillRun
     | DidReuse
     | WillExecute
+    | WillRunIn
     | DidExecute
     | DidStore
     | DidMove

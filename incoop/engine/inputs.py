@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -20,7 +21,7 @@ from incoop.contraction.parts.packs import BlockLost
 from incoop.engine.output import OutputBlock
 from incoop.inchdfs.cutting.chunk_table import ROW
 from incoop.inchdfs.cutting.parallel import SegmentRunner
-from incoop.inchdfs.store.index import Named
+from incoop.inchdfs.store.index import AsBefore, Named
 from incoop.inchdfs.store.manifest import Manifest
 from incoop.inchdfs.store.packs import Location
 from incoop.job import Job
@@ -67,13 +68,14 @@ def chunk_inputs(
     job: Job,
     inputs: Any,
     store: inchdfs.DatasetStore,
-    settings: inchdfs.ChunkSettings | None,
+    settings: inchdfs.ChunkSettings | AsBefore | None,
     paranoid: bool,
     run_segments: SegmentRunner | None = None,
+    will_read: Callable[[], object] = lambda: None,
 ) -> ChunkedInput:
     """Chunk what the user named; each named input goes with the mapper of that name.
 
-    `run_segments` is where large files are searched for chunks.
+    `run_segments` is where large files are searched for chunks; `will_read` is called when one has to be read.
     """
     if isinstance(job.mapper, Mapping):
         if not isinstance(inputs, Mapping) or set(inputs) != set(job.mapper):
@@ -84,24 +86,26 @@ def chunk_inputs(
         if isinstance(inputs, Mapping):
             raise BadCall(f"job {job.name!r} has one mapper; a dict of inputs needs a dict of mappers.")
         named = [(inputs, 0)]
+    index = partial(_manifests, job, store, settings, paranoid, run_segments, will_read)
     pieces: list[tuple[Piece, int]] = []
     for each, which in named:
         if isinstance(each, BlockSource):
             pieces.append((_Blocks(each.output_blocks()), which))
         else:
-            pieces += [(manifest, which) for manifest in _manifests(each, job, store, settings, paranoid, run_segments)]
+            pieces += [(manifest, which) for manifest in index(each)]
     rows = np.concatenate([np.empty(0, ROW), *(piece.rows for piece, _ in pieces)])
     mapper_of = np.repeat([which for _, which in pieces], [len(piece.rows) for piece, _ in pieces])
     return ChunkedInput(rows, mapper_of.astype(np.int64), lambda wanted: _locate(store, pieces, wanted))
 
 
 def _manifests(
-    named: Any,
     job: Job,
     store: inchdfs.DatasetStore,
-    settings: inchdfs.ChunkSettings | None,
+    settings: inchdfs.ChunkSettings | AsBefore | None,
     paranoid: bool,
     run_segments: SegmentRunner | None,
+    will_read: Callable[[], object],
+    named: Any,
 ) -> list[Manifest]:
     """Datasets by their manifests; the paths between them as one indexed input."""
     each = [named] if isinstance(named, str | os.PathLike) else named
@@ -114,7 +118,12 @@ def _manifests(
 
     def index(files: Named) -> Manifest:
         return inchdfs.index_input(
-            store, files, settings=settings, records=job.records, paranoid=paranoid, run_segments=run_segments
+            *(store, files),
+            settings=settings,
+            records=job.records,
+            paranoid=paranoid,
+            run_segments=run_segments,
+            will_read=will_read,
         )
 
     def index_paths() -> None:

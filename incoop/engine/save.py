@@ -18,7 +18,7 @@ from incoop.base.atomic import write_atomically
 from incoop.base.errors import IncoopError
 from incoop.base.file_stamps import Stamp
 from incoop.engine.output import Output, OutputBlock, Pair, read_blocks
-from incoop.engine.running.spark import Spark
+from incoop.engine.running.workforce import Workforce
 from incoop.engine.stored import BlobReader
 from incoop.memo import WorkerConfig
 
@@ -59,13 +59,38 @@ def write_lines(pairs: Iterable[Pair], path: Path) -> None:
     write_atomically(path, lines, durable=False, mark="_")
 
 
-def _write_part(worker: WorkerConfig, item: tuple[list[OutputBlock], str]) -> None:
+#: Parts of so many bytes, all together, are written here: asking others takes as long.
+_FEW_BYTES = 1 << 20
+
+
+def _write_part(worker: WorkerConfig, item: tuple[list[OutputBlock], str]) -> bool:
+    """Write a part in a worker; whether that could be done: it may not have the classes of keys and values."""
     blocks, path = item
     reader = BlobReader(worker.open())
-    write_lines(read_blocks(blocks, reader), Path(path))
+    try:
+        pairs = read_blocks(blocks, reader)
+    except (ImportError, AttributeError):
+        return False
+    write_lines(pairs, Path(path))
+    return True
 
 
-def save_parts(output: Output, folder: Path, worker: WorkerConfig, spark: Spark, reader: BlobReader) -> list[Path]:
+def _write_parts(
+    items: list[tuple[list[OutputBlock], str]], worker: WorkerConfig, workforce: Workforce, reader: BlobReader
+) -> None:
+    """Write parts, in whoever is there; Spark is not started for it."""
+    left = items
+    if sum(block.length for blocks, _ in items for block in blocks) > _FEW_BYTES:
+        run = workforce.spark.run if workforce.spark.running else workforce.processes.run
+        done = run(f"write {len(items)} part files", partial(_write_part, worker), items)
+        left = [item for item, written in zip(items, done, strict=True) if not written]
+    for blocks, path in left:
+        write_lines(read_blocks(blocks, reader), Path(path))
+
+
+def save_parts(
+    output: Output, folder: Path, worker: WorkerConfig, workforce: Workforce, reader: BlobReader
+) -> list[Path]:
     """Bring a folder up to date; return the files that were written."""
     folder = folder.absolute()
     written = _notes(folder)
@@ -84,7 +109,7 @@ def save_parts(output: Output, folder: Path, worker: WorkerConfig, spark: Spark,
     _write_notes(folder, {name: written[name] if name not in fresh else [] for name in [*wanted, *gone]})
     if fresh:
         items = [(output.blocks(part, reader), str(folder / name)) for name, part in fresh.items()]
-        spark.run(f"write {len(items)} part files", partial(_write_part, worker), items)
+        _write_parts(items, worker, workforce, reader)
     for name in gone:
         (folder / name).unlink(missing_ok=True)
     notes = {name: [output.content(part).hex(), *_stamp(folder / name)] for name, part in wanted.items()}

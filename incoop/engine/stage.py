@@ -27,6 +27,7 @@ from incoop.engine.running.runner import Runner
 from incoop.engine.running.work import Work
 from incoop.engine.stored import BlobReader
 from incoop.inchdfs.cutting.parallel import SegmentRunner
+from incoop.inchdfs.store.index import AsBefore
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +35,7 @@ class RunOptions:
     """What a caller may ask of one run."""
 
     #: Sizes of chunks; None chooses by the input's size.
-    chunks: inchdfs.ChunkSettings | None = None
+    chunks: inchdfs.ChunkSettings | AsBefore | None = None
     #: Verify by content that files whose size and times did not move did not change.
     paranoid: bool = False
     #: Refuse to run when less than this share of the input can be reused.

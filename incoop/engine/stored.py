@@ -27,9 +27,11 @@ class BlobReader:
 def run_of_entry(entry: MemoEntry) -> RunRef:
     """Where the run is whose header an entry names."""
     assert entry.pack is not None
-    return RunRef(entry.pack, entry.digest, entry.offset, entry.length)
+    return RunRef(entry.pack, entry.digest, entry.offset, entry.length, bool(entry.mark))
 
 
 def entry_of_run(ref: RunRef, **fields: Any) -> MemoEntry:
     """An entry that names a stored run."""
-    return MemoEntry(pack=ref.pack, offset=ref.offset, length=ref.length, digest=ref.digest, **fields)
+    return MemoEntry(
+        pack=ref.pack, offset=ref.offset, length=ref.length, digest=ref.digest, mark=int(ref.few), **fields
+    )

@@ -74,10 +74,9 @@ def installed(top: str, folder: Path, only_recorded: bool = False) -> Installed 
 
 def _holders(top: str, folder: Path) -> list[Path]:
     """Return the metadata folders of the distributions that have `top`."""
-    try:
-        changed = folder.stat().st_mtime_ns
-    except OSError:
+    if not folder.is_dir():  # an archive on the path, or nothing
         return []
+    changed = folder.stat().st_mtime_ns
     known = _HOLDERS.get((top, folder))
     if known is not None and known[0] == changed:
         return known[1]

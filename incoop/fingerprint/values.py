@@ -230,6 +230,8 @@ def is_numpy_scalar(obj: Any) -> bool:
 
 
 def is_spark(obj: Any, name: str) -> bool:
-    """Say whether `obj` is Spark's class of that name (pyspark is not imported for this)."""
+    """Say whether `obj` is of Spark's class of that name, or one made of it (pyspark is not imported for this)."""
     kind = type(obj)
-    return kind.__name__ == name and module_of(kind).partition(".")[0] == "pyspark"
+    return kind.__name__ == name and any(
+        each.__name__ == name and module_of(each).partition(".")[0] == "pyspark" for each in kind.__mro__
+    )

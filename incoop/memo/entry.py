@@ -19,19 +19,19 @@ from incoop.base.checksums import DIGEST_BYTES, Signer
 from incoop.base.ids import ID_BYTES, split_ids
 
 #: Version of this layout. An entry of another version is a miss, never a guess.
-ENTRY_FORMAT = 2
+ENTRY_FORMAT = 3
 
 #: A payload up to this many bytes is kept inside the entry: reading it costs no second round trip, and 100,000 of
 #: them at the limit are still only 100 MB of Redis memory.
 INLINE_BYTES = 1024
 
-# MAC, format, flags, (pad), refs, offset, length, epoch, pack, digest.
-_HEADER = struct.Struct("<16sBBxxIQQQ16s16s")
-_BODY = struct.Struct("<BBxxIQQQ16s16s")
+# MAC, format, flags, mark, (pad), refs, offset, length, epoch, pack, digest.
+_HEADER = struct.Struct("<16sBBBxIQQQ16s16s")
+_BODY = struct.Struct("<BBBxIQQQ16s16s")
 # For reading, without the epoch.
-_READ = struct.Struct("<16sBBxxIQQ8x16s16s")
+_READ = struct.Struct("<16sBBBxIQQ8x16s16s")
 _EPOCH = struct.Struct("<Q")
-_EPOCH_AT = struct.calcsize("<16sBBxxIQQ")
+_EPOCH_AT = struct.calcsize("<16sBBBxIQQ")
 _NO_ID = bytes(ID_BYTES)
 _HAS_PACK = 1
 _HAS_DIGEST = 2
@@ -52,6 +52,8 @@ class MemoEntry:
     inline: bytes = b""
     #: Packed ids (16 bytes each) of other packs whose blocks this result refers to; the collector keeps those too.
     refs: bytes = b""
+    #: A small number that says something of the result to the stage whose it is.
+    mark: int = 0
 
     def packs(self) -> tuple[bytes, ...]:
         """Every pack that this entry needs."""
@@ -72,7 +74,7 @@ def encode_entries(items: Iterable[tuple[bytes, MemoEntry]], signer: Signer, epo
         flags = (_HAS_PACK if pack is not None else 0) | (_HAS_DIGEST if digest else 0)
         # fmt: off
         body = pack_header(
-            ENTRY_FORMAT, flags, len(refs) // ID_BYTES, entry.offset, entry.length, epoch,
+            ENTRY_FORMAT, flags, entry.mark, len(refs) // ID_BYTES, entry.offset, entry.length, epoch,
             pack or _NO_ID, digest or _NO_ID,
         )
         # fmt: on
@@ -93,13 +95,14 @@ class _Draft:
 
     __slots__ = tuple(field.name for field in fields(MemoEntry))
 
-    def __init__(self, pack: Any, offset: Any, length: Any, digest: Any, inline: Any, refs: Any) -> None:
+    def __init__(self, pack: Any, offset: Any, length: Any, digest: Any, inline: Any, refs: Any, mark: Any) -> None:
         self.pack = pack
         self.offset = offset
         self.length = length
         self.digest = digest
         self.inline = inline
         self.refs = refs
+        self.mark = mark
 
 
 @contextmanager
@@ -136,7 +139,7 @@ def decode_entries(
         state = copy()
         state.update(task_id)
         state.update(raw[16:])
-        mac, layout, flags, refs, offset, length, pack, digest = unpack(raw)
+        mac, layout, flags, mark, refs, offset, length, pack, digest = unpack(raw)
         # A plain comparison: the caller cannot be timed by whoever wrote the entry, and misses are not answered.
         if state.digest() != mac:
             rejected.append((task_id, "keyed checksum does not match"))
@@ -153,7 +156,7 @@ def decode_entries(
             own_refs, inline = raw[header_bytes:ends], raw[ends:]
         # fmt: off
         entry: Any = draft(
-            pack if flags & 1 else None, offset, length, digest if flags & 2 else b"", inline, own_refs,
+            pack if flags & 1 else None, offset, length, digest if flags & 2 else b"", inline, own_refs, mark,
         )
         # fmt: on
         entry.__class__ = MemoEntry

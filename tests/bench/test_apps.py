@@ -13,8 +13,8 @@ import pytest
 from bench import changes, data
 from bench.apps import APPS
 from bench.apps.app import App, fingerprint, same
-from bench.apps.kmeans import CENTRES
-from bench.apps.knn import NEIGHBOURS, QUERIES
+from bench.jobs.kmeans import CENTRES
+from bench.jobs.knn import NEIGHBOURS, QUERIES
 from bench.runners.base import Runner, Stopwatch, installed
 from bench.runners.duck import DuckDb
 from bench.runners.frames import DataFrames

@@ -154,7 +154,7 @@ def test_a_renamed_file_is_verified_not_searched(
     (folder / "log").rename(folder / "log.1")
     (folder / "log").write_bytes(text(2, 1000))
     with caplog.at_level(logging.DEBUG, "incoop.inchdfs"):
-        after = index_input(store, str(folder / "log*"))
+        after = index_input(store, str(folder / "log*"), settings=RABIN)
     assert f"{folder / 'log.1'}: resync against {len(before.rows)} known chunks" in caplog.text
     assert_equals_from_scratch(store, after, text(2, 1000), text(1, 200_000))
 
@@ -172,7 +172,7 @@ def test_files_rewritten_by_an_editor_are_resynced_against_their_own_past(
         (tmp_path / "new").write_bytes(text(number, 20_000 + 10_000 * number)[:-500] + b"edited\n")
         (tmp_path / "new").rename(folder / str(number))
     with caplog.at_level(logging.DEBUG, "incoop.inchdfs"):
-        after = index_input(store, folder)
+        after = index_input(store, folder, settings=RABIN)
     for entry in before.files:
         assert f"{entry.name}: resync against {entry.chunks} known chunks" in caplog.text
     assert_equals_from_scratch(store, after, *((folder / str(number)).read_bytes() for number in range(4)))
@@ -189,21 +189,21 @@ def test_a_copied_file_is_resynced_against_its_original(
     (folder / "log.1").write_bytes(text(1, 100_000))
     (folder / "log").write_bytes(b"")
     with caplog.at_level(logging.DEBUG, "incoop.inchdfs"):
-        after = index_input(store, folder)
+        after = index_input(store, folder, settings=RABIN)
     assert f"{folder / 'log.1'}: resync against {len(before.rows)} known chunks" in caplog.text
     assert_equals_from_scratch(store, after, b"", text(1, 100_000))
 
 
-def test_settings_stay_as_the_input_grows(tmp_path: Path, store: DatasetStore) -> None:
+def test_settings_follow_from_what_the_input_is_not_from_what_it_was(tmp_path: Path, store: DatasetStore) -> None:
     path = tmp_path / "input"
     path.write_bytes(text(1, 10_000))
     small = index_input(store, path).settings
-    path.write_bytes(text(1, 5_000_000))
+    path.write_bytes(text(1, 9_000_000))
     grown = index_input(store, path)
-    assert grown.settings == small == ChunkSettings.for_input(10_000)
-    assert ChunkSettings.for_input(5_000_000) != small
+    assert small == ChunkSettings.for_input(10_000) != grown.settings == ChunkSettings.for_input(9_000_000)
     assert index_input(store, path, settings=RABIN).settings == RABIN
-    assert index_input(store, path).settings == RABIN
+    assert_equals_from_scratch(store, index_input(store, path), path.read_bytes())
+    assert index_input(store, path).settings == grown.settings
 
 
 def test_another_record_format_has_an_index_of_its_own(tmp_path: Path, store: DatasetStore) -> None:
@@ -285,7 +285,7 @@ def test_a_compressed_file_is_chunked_as_its_content(tmp_path: Path, store: Data
     assert_equals_from_scratch(store, manifest, content)
     # Unchanged: neither read nor stored again.
     packs = sorted(store.packs.iterdir())
-    assert index_input(store, path).root == manifest.root
+    assert index_input(store, path, settings=RABIN).root == manifest.root
     assert sorted(store.packs.iterdir()) == packs
     # Its chunks are alive for the collector while the file exists.
     collect(store)
@@ -293,7 +293,7 @@ def test_a_compressed_file_is_chunked_as_its_content(tmp_path: Path, store: Data
     # When the packs are lost, they are made again.
     for pack in packs:
         pack.unlink()
-    assert_equals_from_scratch(store, index_input(store, path), content)
+    assert_equals_from_scratch(store, index_input(store, path, settings=RABIN), content)
     path.unlink()
     collect(store)
     assert list(store.packs.iterdir()) == []
@@ -387,7 +387,7 @@ def test_a_job_in_another_process_reads_what_was_located(tmp_path: Path, store: 
     path.write_bytes(text(1, 30_000))
     places = pickle.dumps(locate(store, index_input(store, path)))
     program = (
-        "import pickle, sys, inchdfs\n"
+        "import pickle, sys\nfrom incoop import inchdfs\n"
         "for where in pickle.load(sys.stdin.buffer): sys.stdout.buffer.write(inchdfs.read_chunk(where))"
     )
     done = subprocess.run([sys.executable, "-c", program], input=places, capture_output=True, cwd="/", check=True)

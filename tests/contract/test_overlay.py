@@ -135,13 +135,12 @@ def test_rows_that_lie_in_their_own_pack_get_its_name_and_others_keep_theirs() -
 def test_rows_are_laid_out_as_they_are_stored() -> None:
     row = as_row((b"c" * 16, b"d" * 16, b"p" * 16, 7, 8, 9, 1, 0, 1))
     assert row.tobytes() == b"c" * 16 + b"d" * 16 + b"p" * 16 + struct.pack("<QIIBBB", 7, 8, 9, 1, 0, 1)
-    assert SHARD_ROW.names == ("content", "digest", "pack", "offset", "length", "keys", "sums", "bare", "small")
+    assert SHARD_ROW.names == ("content", "digest", "pack", "offset", "length", "keys", "sums", "bare", "whole")
     assert BLOCK_ROW.names == ("hash", "pack", "offset", "length")
     assert np.array([(b"h" * 16, 1, 2, 3)], BLOCK_ROW).tobytes() == b"h" * 16 + struct.pack("<IQI", 1, 2, 3)
-    assert REF_ROW.names == ("pack", "digest", "offset", "length")
-    assert np.array([(b"p" * 16, b"d" * 16, 2, 3)], REF_ROW).tobytes() == b"p" * 16 + b"d" * 16 + struct.pack(
-        "<QI", 2, 3
-    )
+    assert REF_ROW.names == ("pack", "digest", "offset", "length", "few")
+    ref = np.array([(b"p" * 16, b"d" * 16, 2, 3, True)], REF_ROW)
+    assert ref.tobytes() == b"p" * 16 + b"d" * 16 + struct.pack("<QI?", 2, 3, True)
     assert bytes(16) == OWN_PACK
 
 

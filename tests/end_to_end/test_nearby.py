@@ -111,5 +111,8 @@ def test_a_run_that_is_all_nearby_does_not_start_spark(tmp_path: Path, monkeypat
         result = session.run(job, str(text))
         assert list(result) == [("length", 6)]
         assert result.report.seconds["spark"] == 0
-    with incoop.connect(tmp_path / "store") as session, pytest.raises(AssertionError, match="Spark was started"):
+    with (
+        incoop.connect(tmp_path / "store", master="local[1]") as session,
+        pytest.raises(AssertionError, match="Spark was started"),
+    ):
         session.run(incoop.Job("on Spark", incoop.ChunkMapper(lengths)), str(text))

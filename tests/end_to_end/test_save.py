@@ -22,6 +22,8 @@ class Block:
 
     held: list[Pair]
     is_run: bool = False
+    #: So much that others are asked to write it.
+    length: int = 2 << 20
 
     def pairs(self, _: Any) -> list[Pair]:
         return self.held
@@ -45,6 +47,12 @@ class Parts:
 
 class Here:
     """Runs tasks one after the other, and opens nothing."""
+
+    running = True
+
+    @property
+    def spark(self) -> Here:
+        return self
 
     def run(self, _: str, task: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
         return [task(item) for item in items]

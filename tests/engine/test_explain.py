@@ -22,7 +22,7 @@ def identity(tree: str = "tree", parts: dict[str, str] | None = None) -> Identit
 def record(text: str, lost: str = "") -> TreeRecord:
     """The last run, over these chunks; the results of some are not stored."""
     ids = np.frombuffer(b"".join(letter.encode() * 16 for letter in text), "V16")
-    refs = np.array([(b"p" * 16, b"d" * 16, 0, 0 if letter in lost else 1) for letter in text], REF_ROW)
+    refs = np.array([(b"p" * 16, b"d" * 16, 0, 0 if letter in lost else 1, False) for letter in text], REF_ROW)
     return TreeRecord([Level(ids, refs)], 1, "tree", "ab", 1)
 
 

@@ -16,22 +16,21 @@ from incoop.engine.stages.map_contract.leaf_table import LeafTable
 Leaf = dict[int, list[Any]]
 
 
-def table(leaves: list[Leaf], summed: bool, counters: list[dict[str, int]] | None = None) -> LeafTable:
-    """Leaves by the rows of their keys; the sums of leaves have one value each."""
-    entries = [(row, values) for leaf in leaves for row, values in sorted(leaf.items())]
+def table(leaves: list[Leaf], of_run: bool, counters: list[dict[str, int]] | None = None) -> LeafTable:
+    """Leaves by the numbers of their keys; without values where they are those of the run."""
+    entries = [(row, value) for leaf in leaves for row, values in sorted(leaf.items()) for value in values]
     return LeafTable(
         ids=[bytes([65 + at]) * 16 for at in range(len(leaves))],
-        sizes=np.array([len(leaf) for leaf in leaves], np.int64),
-        rows=np.array([row for row, _ in entries], np.int64),
-        values=Column.of([value for _, values in entries for value in (values[:1] if summed else values)]),
-        counts=None if summed else np.array([len(values) for _, values in entries], np.int64),
+        sizes=np.array([sum(map(len, leaf.values())) for leaf in leaves], np.int64),
+        numbers=np.array([row for row, _ in entries], np.int64),
+        values=None if of_run else Column.of([value for _, value in entries]),
         counters=counters if counters is not None else [{} for _ in leaves],
     )
 
 
 def plain(one: LeafTable) -> list[Any]:
-    counts = one.counts.tolist() if one.counts is not None else None
-    return [one.ids, one.sizes.tolist(), one.rows.tolist(), one.values.to_list(), counts, one.counters]
+    values = one.values.to_list() if one.values is not None else None
+    return [one.ids, one.sizes.tolist(), one.numbers.tolist(), values, one.counters, one.grouped]
 
 
 rows = st.integers(0, 300) | st.integers(0, 2**40)
@@ -42,14 +41,14 @@ leaves = st.lists(
 
 
 @given(leaves, st.booleans(), st.data())
-def test_a_table_comes_back_equal(leaves: list[Leaf], summed: bool, data: st.DataObject) -> None:
+def test_a_table_comes_back_equal(leaves: list[Leaf], of_run: bool, data: st.DataObject) -> None:
     counted = st.lists(st.dictionaries(st.text(max_size=3), st.integers()), min_size=len(leaves), max_size=len(leaves))
-    one = table(leaves, summed, data.draw(st.none() | counted))
-    again = LeafTable.from_bytes(one.to_bytes())
+    one = table(leaves, of_run, data.draw(st.none() | counted))
+    again = LeafTable.from_bytes(one.to_bytes(), one.ids)
     assert plain(again) == plain(one)
 
 
-@pytest.mark.parametrize("summed", [True, False], ids=["sums", "lists"])
+@pytest.mark.parametrize("of_run", [True, False], ids=["values of the run", "own values"])
 @pytest.mark.parametrize(
     "leaves",
     [
@@ -61,15 +60,15 @@ def test_a_table_comes_back_equal(leaves: list[Leaf], summed: bool, data: st.Dat
         pytest.param([{700: [1], 701: [2]}, {700: [1], 701: [2]}], id="the same rows again"),
     ],
 )
-def test_rows_are_kept_leaf_by_leaf(leaves: list[Leaf], summed: bool) -> None:
-    one = table(leaves, summed)
-    assert plain(LeafTable.from_bytes(one.to_bytes())) == plain(one)
+def test_rows_are_kept_leaf_by_leaf(leaves: list[Leaf], of_run: bool) -> None:
+    one = table(leaves, of_run)
+    assert plain(LeafTable.from_bytes(one.to_bytes(), one.ids)) == plain(one)
 
 
 def test_counters_are_kept_with_their_leaf() -> None:
     counters = [{"lines": 3}, {}, {"lines": 1, "words": 9}]
     one = table([{1: [1]}, {2: [1]}, {3: [1]}], True, counters)
-    assert LeafTable.from_bytes(one.to_bytes()).counters == counters
+    assert LeafTable.from_bytes(one.to_bytes(), one.ids).counters == counters
 
 
 def test_tables_without_counters_spend_no_bytes_on_them() -> None:
@@ -86,5 +85,5 @@ def test_a_table_is_compressed_where_that_pays() -> None:
     random = table([{row: [os.urandom(40)] for row in range(5000)}], False)
     assert len(same.to_bytes()) < 3000 and same.to_bytes()[:1] == b"\1"
     assert len(random.to_bytes()) > 200_000 and random.to_bytes()[:1] == b"\0"
-    assert plain(LeafTable.from_bytes(same.to_bytes())) == plain(same)
-    assert plain(LeafTable.from_bytes(random.to_bytes())) == plain(random)
+    assert plain(LeafTable.from_bytes(same.to_bytes(), same.ids)) == plain(same)
+    assert plain(LeafTable.from_bytes(random.to_bytes(), random.ids)) == plain(random)

@@ -137,12 +137,12 @@ def test_a_new_chunk_follows_the_old_one_between_the_same_neighbours(before: str
     [
         pytest.param("abcde", "abxde", 2, "c", id="what stood there"),
         pytest.param("abcde", "abcde", 2, "", id="nothing, when all are still there"),
-        pytest.param("abcde", "axe", 1, "bcd", id="what stood there and beside, counted from both sides"),
+        pytest.param("abcde", "axe", 1, "bdc", id="what stood there, counted from both sides, then what stood beside"),
         pytest.param("abcde", "axcde", 1, "b", id="not a neighbour that is still there"),
-        pytest.param("abcde", "xde", 0, "abc", id="at the beginning"),
-        pytest.param("abcde", "abx", 2, "cde", id="at the end"),
-        pytest.param("abcdefg", "abxg", 2, "cdef", id="not what is two away from both sides"),
-        pytest.param("abcdefghi", "abxi", 2, "cdgh", id="nor what lies in the middle of a long gap"),
+        pytest.param("abcde", "xde", 0, "acb", id="at the beginning"),
+        pytest.param("abcde", "abx", 2, "ced", id="at the end"),
+        pytest.param("abcdefg", "abxg", 2, "cfed", id="not what is two away from both sides"),
+        pytest.param("abcdefghi", "abxi", 2, "chgd", id="nor what lies in the middle of a long gap"),
         pytest.param("ab", "x", 0, "ab", id="when nothing is as it was"),
     ],
 )

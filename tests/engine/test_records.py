@@ -41,7 +41,7 @@ def ids(text: str) -> np.ndarray:
 
 
 def refs(count: int) -> np.ndarray:
-    return np.array([(b"p" * 16, bytes([at]) * 16, 1 << 40, at + 1) for at in range(count)], REF_ROW)
+    return np.array([(b"p" * 16, bytes([at]) * 16, 1 << 40, at + 1, at % 2 == 0) for at in range(count)], REF_ROW)
 
 
 LEVELS = [

@@ -38,7 +38,7 @@ def remembering(content: bytes) -> int:
 def run_of(place: Place, count: Any = lines_in) -> Run:
     session = place.session
     stage = LineCounts("lines", count, str(place.input), session.datasets)
-    return Run(stage, session._memo, session._spark, RunOptions(CHUNKS))
+    return Run(stage, session._memo, session._workforce, RunOptions(CHUNKS))
 
 
 def total(outcome: Outcome) -> int:

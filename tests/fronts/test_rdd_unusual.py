@@ -15,7 +15,8 @@ from py4j.protocol import Py4JJavaError
 from pyspark import SparkFiles
 from pyspark.mllib.stat import Statistics
 
-from incoop.fronts.rdd.submit import Programs, patched
+from incoop.fronts.rdd.entry_points import patched
+from incoop.fronts.rdd.submit import Programs
 
 from .harness import CHUNKS
 

@@ -90,9 +90,9 @@ def test_the_layout_is_pinned() -> None:
     """Another layout has another ENTRY_FORMAT: what older releases wrote is then a miss, never misread."""
     entry = MemoEntry(pack=b"p" * 16, offset=7, length=9, digest=b"d" * 16, inline=b"in", refs=b"r" * 16)
     (raw,) = encode_entries([(b"t" * 16, entry)], SIGNER, 3)
-    assert ENTRY_FORMAT == 2
+    assert ENTRY_FORMAT == 3
     assert raw[16:] == (
-        bytes([2, 3, 0, 0]) + struct.pack("<IQQQ", 1, 7, 9, 3) + b"p" * 16 + b"d" * 16 + b"r" * 16 + b"in"
+        bytes([3, 3, 0, 0]) + struct.pack("<IQQQ", 1, 7, 9, 3) + b"p" * 16 + b"d" * 16 + b"r" * 16 + b"in"
     )
 
 
@@ -100,10 +100,10 @@ def test_an_entry_is_laid_out_as_its_module_says() -> None:
     task = b"t" * 16
     entry = MemoEntry(b"p" * 16, 5, 6, b"d" * 16, b"inline", b"r" * 16 + b"s" * 16)
     (raw,) = encode_entries([(task, entry)], SIGNER, 7)
-    body = struct.pack("<BBxxIQQQ", 2, 3, 2, 5, 6, 7) + b"p" * 16 + b"d" * 16 + entry.refs + b"inline"
+    body = struct.pack("<BBBxIQQQ", 3, 3, 0, 2, 5, 6, 7) + b"p" * 16 + b"d" * 16 + entry.refs + b"inline"
     assert raw[16:] == body
     (bare,) = encode_entries([(task, MemoEntry())], SIGNER, 7)
-    assert bare[16:] == struct.pack("<BBxxIQQQ", 2, 0, 0, 0, 0, 7) + bytes(32)
+    assert bare[16:] == struct.pack("<BBBxIQQQ", 3, 0, 0, 0, 0, 0, 7) + bytes(32)
 
 
 def test_an_entry_that_says_nothing_has_nothing() -> None:

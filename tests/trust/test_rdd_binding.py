@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from incoop.fronts.rdd.submit import Programs, patched, run_script
+from incoop.fronts.rdd.entry_points import patched
+from incoop.fronts.rdd.submit import Programs, run_script
 from tests.fronts.harness import CHUNKS
 
 if TYPE_CHECKING:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import incoop
+from incoop.code.importer import ShippedModules
 from incoop.fronts.common.job_file import load_job
 from tests.end_to_end.places import Place
 
@@ -47,6 +48,8 @@ class Workshop:
             if file.startswith(str(self.folder)):
                 del sys.modules[name]
         sys.path[:] = self._path
+        # A test that opens a shipment in this process would else leave its modules to all that are loaded later.
+        sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, ShippedModules)]
 
     def load(self, file: str = "job.py") -> incoop.Job:
         """The job of a file, as a new program has it."""

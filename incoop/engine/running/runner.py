@@ -1,4 +1,4 @@
-"""Carries work out: by Spark tasks, on a cluster beside what they read; in threads of this process where that is less.
+"""Carries work out: in processes of our own or by Spark tasks, on a cluster beside what they read; or in threads here.
 
 Contract: an answer does not depend on where it was made. Functions are packed once an attempt, and go to workers that
 hold no other version of their modules.
@@ -12,17 +12,15 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from incoop.code import Functions, Shipment, pack
-from incoop.engine.events import DidMove, DidStartSpark, Events
+from incoop.code import Functions, Shipment, Workplaces, pack
+from incoop.engine.events import DidMove, DidStartSpark, Events, WillRunIn
 from incoop.engine.running.nearby import run_nearby
-from incoop.engine.running.spark import Spark
-from incoop.engine.running.work import Nearby, Work
+from incoop.engine.running.where import Where, where_to_run
+from incoop.engine.running.work import Work
+from incoop.engine.running.workforce import Workforce
 
 if TYPE_CHECKING:
     from incoop.engine.running.cluster import Placed
-
-#: What is done in the driver's process has at most so many bytes: it is in one memory, and begins without Spark.
-_NEARBY_BYTES = 32 << 20
 
 
 @dataclass(slots=True)
@@ -30,7 +28,7 @@ class Runner:
     """Runs the steps of one attempt, and tells what they moved and waited for."""
 
     job: str
-    spark: Spark
+    workforce: Workforce
     events: Events
     #: Whether the code must have a fingerprint, and keep it; not where a version stands for it.
     prove: bool = True
@@ -44,51 +42,81 @@ class Runner:
     folder: str = ""
     #: Arguments of the program; None for those of the workers.
     arguments: tuple[str, ...] | None = None
+    #: Whether PySpark sends functions of the program to Spark's workers, too: an RDD program's.
+    beside_pyspark: bool = False
     #: On a cluster, where shards ran (placing.py).
     places: dict[str, Any] | None = None
-    _packed: Shipment | None = None
+    #: By whether PySpark packs for the same workers.
+    _packed: dict[bool, Shipment] = field(default_factory=dict)
     _waited: float = 0.0
 
     def now(self) -> float:
         """The time by a clock that stands while Spark starts."""
         return time.perf_counter() - self._waited
 
+    def prepare(self) -> None:
+        """There will be work, it seems: begin to start those who would do it if it is little."""
+        if where_to_run(0, None, False, self.workforce.spark.now) is Where.PROCESSES:
+            self.workforce.processes.start()
+
     def run(self, work: Work, on_answer: Callable[[Any], None] | None = None) -> list[Any]:
         """All answers, in the order of the items; `on_answer` sees each as soon as it is there."""
-        if work.nearby is not None and self._is_nearby(work.nearby):
-            keep = on_answer if on_answer is not None else lambda _: None
-            return run_nearby(partial(work.function, work.spec), work.nearby.items, keep)
-        self._start_spark()
-        items = work.share(self.spark.cores, self.spark.clustered)
-        groups, places = (items, self.places) if work.keeps_places else ((), None)
-        placed = self.spark.placed(work.spec.worker, groups, places)
+        near = work.nearby
+        in_threads, little = (near.bytes, near.little) if near is not None else (None, False)
+        where = where_to_run(work.bytes, in_threads, little, self.workforce.spark.now)
         assert isinstance(work.spec.code, Functions)
-        packed = self.packed(work.spec.code)
-        task = partial(work.function, replace(work.spec, code=packed))  # type: ignore[type-var]
-        place = self.spark.workplaces.take(packed.versions())
-        answers = self.spark.run(f"{self.job}: {work.what}", task, items, on_answer, placed, place)
+        if where is Where.PROCESSES and self.packed(work.spec.code).handles:
+            where = Where.SPARK  # only Spark's workers have its broadcast variables
+        self.events.tell(WillRunIn(work.step, str(where)))
+        if where is Where.THREADS:
+            assert near is not None
+            keep = on_answer if on_answer is not None else lambda _: None
+            return run_nearby(partial(work.function, work.spec), near.items, keep)
+        return self._by_processes(work, on_answer) if where is Where.PROCESSES else self._by_spark(work, on_answer)
+
+    def _by_processes(self, work: Work, on_answer: Callable[[Any], None] | None) -> list[Any]:
+        processes = self.workforce.processes
+        task, place = self._task(work, processes.workplaces)
+        return processes.run(self._doing(work), task, work.share(processes.cores, False), on_answer, place)
+
+    def _by_spark(self, work: Work, on_answer: Callable[[Any], None] | None) -> list[Any]:
+        self._start_spark()
+        spark = self.workforce.spark
+        items = work.share(spark.cores, spark.clustered)
+        groups, places = (items, self.places) if work.keeps_places else ((), None)
+        placed = spark.placed(work.spec.worker, groups, places)
+        task, place = self._task(work, spark.workplaces, self.beside_pyspark)
+        answers = spark.run(self._doing(work), task, items, on_answer, placed, place)
         if placed is not None:
             self._tell_of(work, placed)
         return answers
 
-    def packed(self, functions: Functions) -> Shipment:
+    def _task(
+        self, work: Work, workplaces: Workplaces, beside_pyspark: bool = False
+    ) -> tuple[Callable[[Any], Any], dict[str, str]]:
+        """The function with its code packed, and the workers that may run it."""
+        assert isinstance(work.spec.code, Functions)
+        packed = self.packed(work.spec.code, beside_pyspark)
+        task = partial(work.function, replace(work.spec, code=packed))  # type: ignore[type-var]
+        return task, workplaces.take(packed.versions())
+
+    def _doing(self, work: Work) -> str:
+        return f"{self.job}: {work.what}"
+
+    def packed(self, functions: Functions, beside_pyspark: bool = False) -> Shipment:
         """The functions, packed once an attempt."""
-        if self._packed is None:
-            self._packed = pack(
+        if beside_pyspark not in self._packed:
+            self._packed[beside_pyspark] = pack(
                 *(self.job, functions, self.prove, self.stores, self.amended, self.read, self.folder),
                 arguments=self.arguments,
+                beside_pyspark=beside_pyspark,
             )
-        return self._packed
-
-    def _is_nearby(self, nearby: Nearby) -> bool:
-        """Whether to do something in this process: that needs little work, or less than starting Spark."""
-        fits = nearby.bytes <= _NEARBY_BYTES and not self.spark.clustered
-        return fits and (nearby.little or not self.spark.running)
+        return self._packed[beside_pyspark]
 
     def _start_spark(self) -> None:
         """Start Spark, if nobody has; how long that takes is a figure of its own."""
         started = time.perf_counter()
-        self.spark.start()
+        self.workforce.spark.start()
         seconds = time.perf_counter() - started
         self._waited += seconds
         self.events.tell(DidStartSpark(seconds))

@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from incoop.code import Workplaces, workplaces_of
 from incoop.engine.running.progress import task_progress
-from incoop.engine.running.worker_process import folder_kept, settle
+from incoop.engine.running.where import SparkNow
+from incoop.engine.running.worker_failed import of_spark
+from incoop.engine.running.worker_process import settled
 from incoop.inchdfs.cutting.parallel import Segment, SegmentCuts, SegmentRunner
 from incoop.inchdfs.cutting.spark_segments import spark_segments
 
@@ -41,6 +43,8 @@ class Spark:
 
     def __init__(self, given: SparkSession | None, master: str | None) -> None:
         self._session = given
+        #: Whether the user asked for Spark, by a session or by an address to start one at.
+        self._given = given is not None or master is not None
         #: Whether the session is ours to stop.
         self._ours = False
         self._master = master
@@ -81,6 +85,11 @@ class Spark:
     def running(self) -> bool:
         """Whether there is a session already."""
         return self._found() is not None
+
+    @property
+    def now(self) -> SparkNow:
+        """What `where_to_run` has to know."""
+        return SparkNow(self.running, self._given, self.clustered)
 
     @property
     def cores(self) -> int:
@@ -129,14 +138,19 @@ class Spark:
                 task_progress(context, description, len(items)),
                 _in_workers_with(context, place or {}),
             ):
-                task: Callable[[Item], Answer] = partial(_settled, function)
+                task: Callable[[Item], Answer] = partial(settled, function)
                 if on_answer is not None:
                     task = _reporting(context, task, on_answer)
                 if placed is not None:
                     return placed(context, task, items)
                 return context.parallelize(items, len(items)).map(task).collect()
 
-        return self._apart(call)
+        try:
+            return self._apart(call)
+        except Exception as error:
+            if (failed := of_spark(description, error)) is not None:
+                raise failed from None
+            raise
 
     @property
     def workplaces(self) -> Workplaces:
@@ -180,14 +194,6 @@ class Spark:
         if self._session is not None and self._ours:
             self._session.stop()
         self._session = None
-
-
-def _settled(function: Callable[[Item], Answer], item: Item) -> Answer:
-    try:
-        with folder_kept():
-            return function(item)
-    finally:
-        settle()
 
 
 def _reporting(

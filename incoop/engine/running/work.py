@@ -51,6 +51,8 @@ class Work:
     spec: Spec
     #: What each call gets, given how many run at once and whether that is on a cluster.
     share: Callable[[int, bool], Sequence[Any]]
+    #: Bytes of fresh input that the calls read: what they cost, more or less.
+    bytes: int = 0
     #: None for what must not run in the driver's process.
     nearby: Nearby | None = None
     #: Whether items are shards, which on a cluster go where they went the last time.

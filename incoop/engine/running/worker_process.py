@@ -1,7 +1,8 @@
-"""What a Python worker of Spark does between two tasks, made short: some 20 ms, not 90 (bench/bench_gaps.py).
+"""What happens around a task in a Python worker, of Spark's or of our own.
 
-Contract: nothing that a task can see changes; where Spark's worker is not the one that is known here, nothing does. A
-worker is in the folder again that a task found it in: the next one may be the program's own, or its folder gone.
+Contract: a worker is in the folder again that a task found it in: the next one may be the program's own, or its folder
+gone. What Spark's worker does between two tasks is made short: some 20 ms, not 90 (bench/bench_gaps.py); nothing that a
+task can see changes, and where Spark's worker is not the one that is known here, nothing does.
 """
 
 from __future__ import annotations
@@ -11,10 +12,22 @@ import gc
 import os
 import socket
 import sys
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
+
+Item = TypeVar("Item")
+Answer = TypeVar("Answer")
 
 _modules_when_frozen = 0
+
+
+def settled(function: Callable[[Item], Answer], item: Item) -> Answer:
+    """Run a task, and leave the worker ready for another."""
+    try:
+        with folder_kept():
+            return function(item)
+    finally:
+        settle()
 
 
 def settle() -> None:

@@ -7,6 +7,7 @@ task. A `Script` makes a new job object for every task; what `kept` gives is for
 from __future__ import annotations
 
 import io
+import pickle
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -92,13 +93,11 @@ def _arrived(
     files: tuple[tuple[str, str], ...],
     import_from: tuple[str, ...],
 ) -> JobCode:
-    from pyspark import cloudpickle
-
     for folder in import_from:
         if folder not in sys.path:
             sys.path.append(folder)
         _forget_modules(folder)
-    return JobCode(cloudpickle.loads(pickled), arguments, variables, asked, cache, files, import_from, pickled)
+    return JobCode(pickle.loads(pickled), arguments, variables, asked, cache, files, import_from, pickled)
 
 
 def _forget_modules(folder: str) -> None:

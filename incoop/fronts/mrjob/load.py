@@ -125,10 +125,10 @@ def _own_trace(error: Exception) -> str:
 
 
 def _register(modules: list[ModuleType], by_value: bool) -> None:
-    from pyspark import cloudpickle
+    from incoop.code import light_cloudpickle as cloudpickle
 
     for module in modules:
         if by_value:
-            cloudpickle.register_pickle_by_value(module)  # type: ignore[no-untyped-call]
+            cloudpickle.register_pickle_by_value(module)
         else:
-            cloudpickle.unregister_pickle_by_value(module)  # type: ignore[no-untyped-call]
+            cloudpickle.unregister_pickle_by_value(module)

@@ -151,7 +151,7 @@ class IncoopRunner(InlineMRJobRunner):  # type: ignore[misc]
         )
 
     def _code(self, step_num: int, cache: Path) -> JobCode:
-        from pyspark import cloudpickle
+        from incoop.code import light_cloudpickle as cloudpickle
 
         asked = _as_variables({**self._jobconf_for_step(step_num)}) | self._cmdenv()
         simulated = _as_variables(self._simulate_jobconf_for_step("mapper", step_num, 0))
@@ -167,7 +167,7 @@ class IncoopRunner(InlineMRJobRunner):  # type: ignore[misc]
                 *named_files(self._loaded.path, cache),
             ),
             import_from=(str(self._loaded.path.parent.absolute()),),
-            pickled=cloudpickle.dumps(self._loaded.job),  # type: ignore[no-untyped-call]
+            pickled=cloudpickle.dumps(self._loaded.job),
         )
 
     def _input(self, step: MrjobStep) -> StepInput:

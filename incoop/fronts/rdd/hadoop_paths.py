@@ -20,19 +20,30 @@ OTHER_CODECS = (".deflate", ".lz4", ".snappy", ".zst", ".lzo", ".xz")
 _BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 
 
-def local_files(path: str) -> list[str] | None:
-    """The files behind comma-separated paths, globs and folders; None when plain Spark has to read them."""
+def local_files(path: str, folder: str | None = None) -> list[str] | None:
+    """The files behind comma-separated paths, globs and folders; None when plain Spark has to read them.
+
+    `folder` is where relative paths are from, if not the one of this process: Spark stays where it was started.
+    """
     files: list[str] = []
     for one in path.split(","):
-        found = _files_of(one)
+        found = _files_of(one, folder)
         if not found:
             return None
         files += found
     return files
 
 
-def _files_of(named: str) -> list[str] | None:
-    local = _local(named)
+def local_path(named: str, folder: str | None = None) -> str | None:
+    """The path of this machine that Hadoop reads in a name that is no pattern; None where that is not certain."""
+    local = _local(named, folder)
+    if local is None or has_magic(local) or any(sign in local for sign in (*_OTHER_PATTERNS, ":")):
+        return None
+    return local
+
+
+def _files_of(named: str, folder: str | None) -> list[str] | None:
+    local = _local(named, folder)
     if local is None or any(sign in local for sign in _OTHER_PATTERNS):
         return None
     paths = sorted(glob(local)) if has_magic(local) else [local]
@@ -50,14 +61,15 @@ def _files_of(named: str) -> list[str] | None:
     return files
 
 
-def _local(named: str) -> str | None:
+def _local(named: str, folder: str | None) -> str | None:
     if named.startswith("file:"):
         # Every sign stands for itself, `%20` and `#` too; a host, also localhost, is an error that Spark shows.
         path = named.removeprefix("file:").removeprefix("//")
         return path if path.startswith("/") else None
     if urlsplit(named).scheme or not named or named != named.strip():
         return None
-    return os.path.abspath(named)  # noqa: PTH100 - a text with `*` is no Path
+    # A text with `*` is no Path.
+    return os.path.normpath(os.path.join(folder or Path.cwd(), named))  # noqa: PTH118
 
 
 def _hidden(path: Path) -> bool:

@@ -46,7 +46,7 @@ class ImportedBlocks:
 
 def _stored(worker: WorkerConfig, one_by_one: bool, elements: Iterable[Any]) -> Iterator[OutputBlock]:
     pack: OpenPack[tuple[bytes, int, int]] = OpenPack(worker.open().write)
-    for piece in _pieces(elements, one_by_one):
+    for piece in pieces(elements, one_by_one):
         out: list[bytes | memoryview] = []
         write_column(Column.of([(None, element) for element in piece]), out)
         yield from _named(pack.added(pack.builder.add_region(b"".join(out))))
@@ -59,7 +59,8 @@ def _named(written: list[tuple[bytes, tuple[bytes, int, int]]]) -> Iterator[Outp
         yield OutputBlock(digest, name, offset, length, is_run=False, bare=False, tail=tail)
 
 
-def _pieces(elements: Iterable[Any], one_by_one: bool) -> Iterator[list[Any]]:
+def pieces(elements: Iterable[Any], one_by_one: bool) -> Iterator[list[Any]]:
+    """Elements as blocks have them."""
     piece: list[Any] = []
     for element in elements:
         piece.append(element)

@@ -26,6 +26,19 @@ class Quietly(Unmemoized):
     """Plain Spark does this for a reason that is nobody's to know."""
 
 
+@dataclass(frozen=True, slots=True)
+class Ranges:
+    """Keys of a sort's pairs, which stand for ranges of the program's keys: 0, 1, 2, … or 0, -1, -2, …"""
+
+    number: int
+    ascending: bool
+
+    def partition(self, partitions: int, key: int) -> int:
+        """Which of some partitions a range is in."""
+        position = key if self.ascending else key + self.number - 1
+        return position * partitions // self.number
+
+
 class Base(ABC):
     """Where records come from."""
 
@@ -52,8 +65,16 @@ class Base(ABC):
         return source
 
     def read(self, steps: Sequence[NarrowStep] = ()) -> Iterator[Any]:
-        """The records of a base that is kept, on the driver, after light steps."""
+        """The records of a base that is kept, or raw, on the driver, after light steps."""
         raise AssertionError(f"{self.name} is not kept")
+
+    def ranges(self) -> Ranges:
+        """Of a base that is ordered: which keys its pairs may have."""
+        raise AssertionError(f"{self.name} is not ordered")
+
+    def unread_bytes(self) -> int:
+        """How much may have to be read before the blocks are known."""
+        return 0
 
     @abstractmethod
     def plain(self) -> RDD[Any]:
@@ -101,6 +122,11 @@ class RddPart:
     def light(self) -> bool:
         """Whether the records can be read from a stored result without calling a function of the user's."""
         return self.base.kept and all(step.kind in LIGHT for step in self.steps)
+
+    @property
+    def readable(self) -> bool:
+        """Whether the driver can read the records without calling a function of the user's."""
+        return self.light or (self.base.raw and all(step.kind in LIGHT for step in self.steps))
 
     @property
     def as_it_is(self) -> bool:

@@ -17,14 +17,16 @@ from pyspark import RDD
 
 from incoop.contraction.tree.known_combiners import LawfulCombiner
 from incoop.fronts.rdd.bound_rdd import Late
+from incoop.fronts.rdd.first_blocks import first_records
 from incoop.fronts.rdd.frozen_functions import Frozen
 from incoop.fronts.rdd.indexes import indexed, renumbered
 from incoop.fronts.rdd.lineage import Base, RddPart, Unmemoized
 from incoop.fronts.rdd.mergers import merger
 from incoop.fronts.rdd.narrow_rdd import Function
 from incoop.fronts.rdd.sources import Imported
-from incoop.fronts.rdd.stages import RddStage, StageWork
+from incoop.fronts.rdd.stages import Above, RddStage, SortStage, StageWork
 from incoop.fronts.rdd.steps import RecordSink
+from incoop.fronts.rdd.text_output import output_folder, write_text
 from incoop.fronts.rdd.wide_rdd import WideRDD
 
 
@@ -33,15 +35,21 @@ class MemoRDD(WideRDD):
 
     def _rows(self) -> Iterator[Any]:
         """All records of an RDD that is bound, in order, read on the driver."""
-        if all(part.light for part in self._parts):
+        if self._readable:
             for part in self._parts:
                 yield from part.base.read(part.steps)
         else:
             yield from self._stored().read()
 
+    @property
+    def _readable(self) -> bool:
+        """Whether the records can be read on the driver as they are; those of files are Spark's to read, if it runs."""
+        unstarted = self.program.unstarted
+        return all(part.light or (unstarted and part.readable) for part in self._parts)
+
     def collect(self) -> list[Any]:
         bound = self._held()
-        if any(part.as_it_is for part in bound._parts):
+        if not bound._readable and any(part.as_it_is for part in bound._parts):
             return bound._plain().collect()
         try:
             return list(bound._rows())
@@ -53,19 +61,23 @@ class MemoRDD(WideRDD):
 
     def take(self, num: int) -> list[Any]:
         bound = self._as_of_now()
-        known = bound._stored_stage is not None or all(part.light for part in bound._parts)
         try:
-            return list(islice(bound._rows(), max(0, num))) if known else bound._plain().take(num)
+            if bound._stored_stage is not None or bound._readable:
+                return list(islice(bound._rows(), max(0, num)))
+            found = first_records(bound._parts, num, self._stage_of) if self.program.submitted and num > 0 else None
         except Unmemoized:
-            return bound._plain().take(num)
+            found = None
+        return found if found is not None else bound._plain().take(num)
 
     def isEmpty(self) -> bool:
         return not self.take(1)
 
+    def _stage_of(self, work: StageWork, above: Above) -> RddStage:
+        return RddStage(self.program, lambda: work, above, _as_it_is, lambda: 1)
+
     def _single(self, work: StageWork) -> list[Any]:
         """Run a stage whose result is one value, or none."""
-        stage = RddStage(self.program, lambda: work, self._at_once(), _as_it_is, lambda: 1)
-        return [value for _, value in stage.result()]
+        return [value for _, value in self._stage_of(work, self._at_once()).result()]
 
     def reduce(self, f: Function) -> Any:
         merge = merger(f)
@@ -132,7 +144,13 @@ class MemoRDD(WideRDD):
         return super().takeOrdered(num, key) if num and self._parts else []  # type: ignore[arg-type]
 
     def lookup(self, key: Any) -> list[Any]:
-        return self._as_of_now()._plain_of_stored().lookup(key)
+        bound = self._as_of_now()
+        if self.program.unstarted and bound._placement is None:
+            try:
+                return [pair[1] for pair in bound._rows() if pair[0] == key]
+            except Unmemoized:
+                pass
+        return bound._plain_of_stored().lookup(key)
 
     def foreach(self, f: Function) -> None:
         self._as_of_now()._plain_of_stored().foreach(f)
@@ -141,7 +159,38 @@ class MemoRDD(WideRDD):
         self._as_of_now()._plain_of_stored().foreachPartition(f)
 
     def saveAsTextFile(self, path: str, compressionCodecClass: str | None = None) -> None:
-        self._as_of_now()._plain_of_stored().saveAsTextFile(path, compressionCodecClass)
+        bound = self._as_of_now()
+        folder = output_folder(path, self.program.folder) if compressionCodecClass is None else None
+        if folder is not None and self.program.submitted:
+            try:
+                partitions = bound._partitions_here()
+            except Unmemoized:
+                partitions = None
+            if partitions is not None and write_text(folder, partitions):
+                return
+        bound._plain_of_stored().saveAsTextFile(path, compressionCodecClass)
+
+    def _partitions_here(self) -> list[list[Any]] | None:
+        """The records of each partition of an RDD that is bound, as plain Spark would have them from the store.
+
+        None where nobody but Spark divides them, or where they are too many for one process.
+        """
+        if self._placement is not None:
+            whole = self._made(self._parts)
+            single = self._placement.number() == 1 and not any(part.as_it_is for part in self._parts)
+            return [list(whole._rows())] if single and whole._is_small() else None
+        if any(part.as_it_is for part in self._parts) or not self._is_small():
+            return None
+        first = self._parts[0]
+        stage = first.base if first.light and isinstance(first.base, SortStage) else self._stored()
+        assert isinstance(stage, RddStage)
+        return stage.partitions_here(first.steps if stage is first.base else ())
+
+    def _is_small(self) -> bool:
+        """Whether one process writes the records sooner than Spark, or than Spark starts."""
+        stage = self._parts[0].base if len(self._parts) == 1 and self._parts[0].light else self._stored()
+        blocks = stage.blocks().output_blocks()
+        return sum(block.length for block in blocks) <= _WRITTEN_HERE[self.program.unstarted]
 
     def zipWithIndex(self) -> MemoRDD:
         parent = self._parent()
@@ -157,6 +206,11 @@ class MemoRDD(WideRDD):
         else:
             base = indexed(self.program, parent, parent._stored)
         return self._made([RddPart(base)], late=late)
+
+
+#: Stored blocks are compressed to about a fifth. A process writes the text of the second number of bytes in the seconds
+#: that Spark needs to start, that of the first in less than one.
+_WRITTEN_HERE = 4 << 20, 32 << 20
 
 
 def _as_it_is(rdd: RDD[Any]) -> RDD[Any]:

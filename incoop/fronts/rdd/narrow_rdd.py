@@ -96,6 +96,9 @@ class NarrowRDD(BoundRDD):
             return self._placement.number()
         return sum(part.base.partitions() for part in self._parts)
 
+    def _defaultReducePartitions(self) -> int:
+        return self.program.reduce_partitions(self)
+
     def as_a_whole(self) -> Self:
         """This RDD as what needs it as a whole has it; bound now, unless it already was."""
         return self._kept(self._held())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,14 +13,20 @@ from typing import TYPE_CHECKING, Any
 import xxhash
 from pyspark import RDD, SparkContext, SparkFiles
 from pyspark.errors import PythonException
+from pyspark.sql import Row
 
 from incoop.base.file_digests import FileDigests
 from incoop.engine.failures import JobFailed
+from incoop.fronts.rdd.frozen_functions import Frozen, NotLoaded
+from incoop.fronts.rdd.hadoop_splits import Sized, frame_splits, text_splits
 from incoop.fronts.rdd.lineage import Quietly, RddPart, Unmemoized
+from incoop.fronts.rdd.local_records import LocalRecords
 from incoop.fronts.rdd.memo_rdd import MemoRDD
 from incoop.fronts.rdd.plain_spark import Placement, pickled_now
 from incoop.fronts.rdd.sources import Files, Imported, WholeFiles
-from incoop.fronts.rdd.steps import NarrowStep
+from incoop.fronts.rdd.steps import NarrowStep, StepKind
+from incoop.fronts.rdd.unstarted.context import asked_of, folder_of, is_unstarted, start
+from incoop.fronts.rdd.unstarted.local_data import bound, source_of, stepped, steps_of
 from incoop.inchdfs.cutting.records import Lines
 
 if TYPE_CHECKING:
@@ -41,8 +47,15 @@ _UNION = SparkContext.union
 class RddProgram:
     """Makes memoized RDDs, and runs their stages."""
 
-    def __init__(self, session: JobSession, name: str | None = None) -> None:
-        self.session = session
+    def __init__(
+        self,
+        session: JobSession,
+        name: str | None = None,
+        context: SparkContext | None = None,
+        files: tuple[str, ...] = (),
+    ) -> None:
+        """`context` is one that may not be started yet, `files` those that it will give to every worker."""
+        self.session, self._context, self._files = session, context, files
         self.name = name or Path(sys.argv[0] if sys.argv and sys.argv[0] else "program").name
         #: What each stage did, in the order in which they ran.
         self.reports: list[RunReport] = []
@@ -55,29 +68,57 @@ class RddProgram:
 
     @property
     def context(self) -> SparkContext:
-        return self.session.spark.sparkContext
+        return self._context if self._context is not None else self.session.spark.sparkContext
 
-    def text_file(
-        self,
-        path: str,
-        minPartitions: int | None = None,
-        use_unicode: bool = True,
-        steps: tuple[NarrowStep, ...] = (),
-        plain: Callable[[], RDD[Any]] | None = None,
-    ) -> MemoRDD:
-        """Lines of local files, as `SparkContext.textFile` gives them, after `steps`; `plain` gives the same lines."""
+    @property
+    def folder(self) -> str | None:
+        """Where Spark was started, or will be: relative paths are from there. None for where this process is."""
+        return folder_of(self._context) if self._context is not None else None
+
+    @property
+    def submitted(self) -> bool:
+        """Whether this is a program of `incoop submit`: what it asks for is memoized, also where Spark does it well."""
+        return self._context is not None
+
+    @property
+    def unstarted(self) -> bool:
+        """Whether the program's context is not running yet."""
+        return is_unstarted(self._context)
+
+    def text_file(self, path: str, minPartitions: int | None = None, use_unicode: bool = True) -> MemoRDD:
+        """Lines of local files, as `SparkContext.textFile` gives them."""
 
         def read() -> RDD[Any]:
             return _TEXT_FILE(self.context, path, minPartitions, use_unicode)
 
+        def splits(files: list[Sized]) -> int | None:
+            return text_splits(files, minPartitions or self.context.defaultMinPartitions)
+
         records = Lines() if use_unicode else Lines(encoding=None)
-        lines = MemoRDD(self, [RddPart(Files(self, path, records, plain or read, self.next_source()), steps)])
-        return lines if steps else lines.setName(path)
+        return MemoRDD(self, [RddPart(Files(self, path, records, read, self.next_source(), splits))]).setName(path)
+
+    def rows_of_text(self, paths: Sequence[str], plain: Callable[[], RDD[Any]]) -> MemoRDD:
+        """Lines of local files as rows, as `spark.read.text` gives them; `plain` gives the lines."""
+
+        def splits(files: list[Sized]) -> int | None:
+            asked = any(key.startswith("spark.sql.") for key in asked_of(self.context).settings.known)
+            return None if asked else frame_splits(files, self.context.defaultParallelism)
+
+        base = Files(self, ",".join(paths), Lines(), plain, self.next_source(), splits)
+        return MemoRDD(self, [RddPart(base, (NarrowStep(StepKind.MAP, _row),))])
 
     def whole_text_files(self, path: str, minPartitions: int | None = None, use_unicode: bool = True) -> MemoRDD:
         """(path, content) of each file, as `SparkContext.wholeTextFiles` gives them."""
-        plain: RDD[Any] = _WHOLE_TEXT_FILES(self.context, path, minPartitions, use_unicode)
-        return MemoRDD(self, [RddPart(WholeFiles(self, path, plain, use_unicode, self.next_source()))])
+
+        def plain() -> RDD[Any]:
+            return _WHOLE_TEXT_FILES(self.context, path, minPartitions, use_unicode)
+
+        def least() -> int:
+            return minPartitions or self.context.defaultMinPartitions
+
+        if not self.unstarted:
+            plain()  # which may say what is wrong
+        return MemoRDD(self, [RddPart(WholeFiles(self, path, plain, least, use_unicode, self.next_source()))])
 
     def imported(self, rdd: RDD[Any]) -> MemoRDD:
         """Plain Spark data as the input of memoized stages."""
@@ -87,8 +128,22 @@ class RddProgram:
         """All records of several RDDs."""
         if not any(isinstance(rdd, MemoRDD) for rdd in rdds):
             return self.plain_union(rdds)
-        bound = [rdd.as_a_whole() if isinstance(rdd, MemoRDD) else self.imported(pickled_now(rdd)) for rdd in rdds]
+        bound = [self._memoized(rdd).as_a_whole() for rdd in rdds]
         return MemoRDD(self, [part for rdd in bound for part in rdd._parts], self._common_placement(rdds, bound))
+
+    def _memoized(self, rdd: RDD[Any]) -> MemoRDD:
+        if isinstance(rdd, MemoRDD):
+            return rdd
+        data = source_of(rdd)
+        try:
+            functions = bound(rdd, Frozen).functions if data is not None else ()
+        except NotLoaded:
+            data = None
+        if data is None:
+            return self.imported(pickled_now(rdd))
+        base = LocalRecords(data, self.next_source())
+        made: MemoRDD = stepped(MemoRDD(self, [RddPart(base)]), steps_of(rdd), functions)
+        return made
 
     def plain_union(self, rdds: list[RDD[Any]]) -> RDD[Any]:
         """The same of plain RDDs."""
@@ -119,13 +174,25 @@ class RddProgram:
     def added_files(self) -> bytes:
         """A hash of the files that were given to all workers (`--files`, `addFile`): functions may read them."""
         context = self.context
-        root = Path(SparkFiles.getRootDirectory())
-        code = context._python_includes or ()  # which fingerprints see
+        if is_unstarted(context) and not all(map(is_plain_file, self._files)):
+            start(context)
+        if is_unstarted(context):
+            files, code = [Path(file) for file in self._files], []  # what `addFile` adds starts Spark
+        else:
+            root = Path(SparkFiles.getRootDirectory())
+            files, code = list(root.iterdir()) if root.is_dir() else [], context._python_includes or []
         pieces: list[bytes] = []
-        for file in sorted(root.iterdir()) if root.is_dir() else []:
+        for file in sorted(files, key=lambda each: each.name):
+            # Code is what fingerprints see.
             if file.is_file() and file.suffix != ".py" and file.name not in code:
                 pieces += [file.name.encode(), self._added.of(file)]
         return xxhash.xxh3_128_digest(b"\0".join(pieces)) if pieces else b""
+
+    def reduce_partitions(self, rdd: RDD[Any]) -> int:
+        """How many partitions PySpark gives a wide step that names no number."""
+        if self.unstarted and "spark.default.parallelism" not in asked_of(self.context).settings.known:
+            return rdd.getNumPartitions()
+        return RDD._defaultReducePartitions(rdd)
 
     def unique(self, shape: str) -> str:
         """A name for a stage of this shape: the second one of a program has another than the first, in every run."""
@@ -161,6 +228,15 @@ class RddProgram:
         """The number of another input."""
         self._sources += 1
         return self._sources
+
+
+def _row(line: str) -> Row:
+    return Row(value=line)
+
+
+def is_plain_file(named: str) -> bool:
+    """Whether Spark gives workers this file under its own name, and nothing else."""
+    return not any(sign in named for sign in ":#*?[{") and Path(named).is_file()
 
 
 def _said(why: Exception) -> str:

@@ -6,7 +6,7 @@ computed by plain Spark in its place.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from operator import itemgetter
@@ -19,7 +19,8 @@ from incoop.contraction.tree.known_combiners import LawfulCombiner
 from incoop.engine.stages.map_contract.whole_chunks import ChunkMapper
 from incoop.engine.stored import BlobReader
 from incoop.fronts.rdd.accumulators import Updates, accumulators_in
-from incoop.fronts.rdd.lineage import Base, Quietly, RddPart, Unmemoized
+from incoop.fronts.rdd.lineage import Base, Quietly, Ranges, RddPart, Unmemoized
+from incoop.fronts.rdd.slices import slices
 from incoop.fronts.rdd.sort_ranges import range_ends
 from incoop.fronts.rdd.sources import Files
 from incoop.fronts.rdd.steps import LIGHT, Fused, NarrowStep, RecordSink, Shape, StepKind, read_light
@@ -180,8 +181,27 @@ class RddStage(Base):
         read = partial(_pairs_of, self.program.worker_config())
         pairs = self.program.context.parallelize(blocks, max(1, self.partitions())).flatMap(read)
         if self.ordered:
-            return _in_order(pairs, self.partitions())
+            return _in_order(pairs, self.ranges(), max(1, self.partitions()))
         return pairs.values() if self.stored else pairs
+
+    def partitions_here(self, steps: Sequence[NarrowStep] = ()) -> list[list[Any]]:
+        """The records of each partition of `from_store`, after light steps, read on the driver."""
+        result, number = self.result(), max(1, self.partitions())
+        if not self.ordered:
+            reader = BlobReader(self.program.worker_config().open())
+            divided = [
+                [pair for block in blocks for pair in block.pairs(reader)]
+                for blocks in slices(result.output_blocks(), number)
+            ]
+        else:
+            divided = [[] for _ in range(number)]
+            ranges = self.ranges()
+            for pair in sorted(result.by_block(), key=itemgetter(0)):
+                divided[ranges.partition(number, pair[0])].append(pair)
+        return [list(read_light(steps, pairs, self.shape)) for pairs in divided]
+
+    def ranges(self) -> Ranges:
+        return self.parts[0].base.ranges()
 
     def partitions(self) -> int:
         return self._partitions()
@@ -204,17 +224,24 @@ class SortStage(RddStage):
         self.work = replace(self.work, arguments=(ends, *self.work.arguments))
         return super()._run()
 
+    def ranges(self) -> Ranges:
+        self.result()
+        ends, ascending = self.work.arguments
+        return Ranges(len(ends) + 1, ascending)
+
 
 def _pairs_of(worker: WorkerConfig, block: OutputBlock) -> list[Any]:
     return block.pairs(BlobReader(worker.open()))
 
 
-def _in_order(ranges: RDD[Any], partitions: int) -> RDD[Any]:
-    return ranges.sortByKey(numPartitions=max(1, partitions)).values().flatMap(_itself)
+def _in_order(pairs: RDD[Any], ranges: Ranges, partitions: int) -> RDD[Any]:
+    placed = pairs.partitionBy(partitions, partial(ranges.partition, partitions))
+    return placed.mapPartitions(_records_by_range)
 
 
-def _itself(records: list[Any]) -> list[Any]:
-    return records
+def _records_by_range(pairs: Iterable[Any]) -> Iterator[Any]:
+    for _, records in sorted(pairs, key=itemgetter(0)):
+        yield from records
 
 
 def _digest(*texts: str) -> str:

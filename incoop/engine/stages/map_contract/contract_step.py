@@ -18,6 +18,7 @@ from incoop.engine.running.work import Nearby, Work
 from incoop.engine.stages.map_contract.contract_task import ContractSpec, ReduceFailed, ShardDone, contract_shards
 from incoop.engine.stages.map_contract.identity import CONTRACT, Identity
 from incoop.engine.stages.map_contract.keep import keep_contracted
+from incoop.engine.stages.map_contract.map_step import FEW_LEAVES
 from incoop.engine.stages.map_contract.plan import WIDE
 from incoop.engine.stages.map_contract.state import JobState
 
@@ -57,9 +58,20 @@ class ContractStep:
             function=contract_shards,
             spec=spec,
             share=partial(_shared_out, stage.shards, len(self._nodes) <= _FEW_NODES),
+            bytes=self._size(spec),
             nearby=self._nearby(spec),
             keeps_places=True,
         )
+
+    def _size(self, spec: ContractSpec) -> int:
+        """Bytes of input behind what is read: all of it, or of what came since the last output, as a guess."""
+        plan, chunked = self._stage.plan, self._stage.chunked
+        if spec.old_root is None or self._stage.old is None:
+            return chunked.size
+        fresh = ~np.isin(plan.chunks.ids, self._stage.old.levels[0].ids)
+        described = fresh & np.isin(plan.chunks.ids, np.array(list(self._stage.changes), "V16"))
+        lengths = chunked.rows["length"].astype(np.int64)
+        return int(lengths[fresh & ~described].sum() + lengths[described].sum() // FEW_LEAVES)
 
     def _nearby(self, spec: ContractSpec) -> Nearby | None:
         functions = self._stage.functions
@@ -96,7 +108,7 @@ class ContractStep:
             old_output=old.output if old_root is not None and old is not None else None,
             refs=refs,
             wide=stage.shape == WIDE,
-            deltas={id_: delta for id_, delta in stage.deltas.items() if id_ in refs},
+            changes={id_: change for id_, change in stage.changes.items() if id_ in refs},
         )
 
     def keep(self, answer: Answer) -> None:

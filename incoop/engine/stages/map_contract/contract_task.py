@@ -20,7 +20,8 @@ from incoop.contraction.columns.column import ANY, INTEGER, Column, starts_of
 from incoop.contraction.columns.keys import Hashes
 from incoop.contraction.columns.run import EMPTY, Run, merge
 from incoop.contraction.columns.shards import shard_of
-from incoop.contraction.parts.headers import RunHeader, RunRef, StoredDelta, read_region
+from incoop.contraction.parts.headers import RunHeader, RunRef, StoredChange, read_region
+from incoop.contraction.parts.overlay import Overlay
 from incoop.contraction.parts.packs import BlockLost, PackBuilder
 from incoop.contraction.parts.part import Part
 from incoop.contraction.parts.rewrite import rewrite_part
@@ -57,8 +58,8 @@ class ContractSpec:
     refs: dict[bytes, RunRef]
     #: Whether nodes have so many children that only sums of integers are to be contracted so.
     wide: bool = False
-    #: For chunks that were made from older ones: how their sums differ.
-    deltas: dict[bytes, StoredDelta] = field(default_factory=dict)
+    #: For chunks that were made from older ones: how they differ.
+    changes: dict[bytes, StoredChange] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -129,10 +130,10 @@ def _contract_shards(spec: ContractSpec, functions: Functions, shards: Sequence[
     reader = BlobReader(blobs)
     headers = _Headers(spec, reader)
     output = RunHeader.load(spec.old_output, spec.shards, reader) if spec.old_output is not None else None
-    deltas = _deltas(spec, reader)
+    changes = _changes(spec, reader)
     pack = PackBuilder()
-    wholes: dict[bytes, Part] = {}
-    done = [_one_shard(spec, functions, shard, headers, output, deltas, reader, pack, wholes) for shard in shards]
+    runs: dict[bytes, Part] = {}
+    done = [_one_shard(spec, functions, shard, headers, output, changes, reader, pack, runs) for shard in shards]
     if pack.parts:
         with unwatched():
             name = blobs.write(pack.parts)
@@ -187,15 +188,16 @@ class _OfShard(dict[bytes, Any]):
         return self.setdefault(id_, self._taken(self._headers[id_]))
 
 
-def _deltas(spec: ContractSpec, reader: BlobReader) -> dict[tuple[bytes, bytes], Run]:
+def _changes(spec: ContractSpec, reader: BlobReader) -> dict[tuple[bytes, bytes], Run | Overlay]:
     """What is known of how new chunks differ from old ones; one that is lost is found out by comparing the two."""
     by_digest = {ref.digest: id_ for id_, ref in spec.refs.items()}
-    found: dict[tuple[bytes, bytes], Run] = {}
-    for new, stored in spec.deltas.items():
+    found: dict[tuple[bytes, bytes], Run | Overlay] = {}
+    for new, stored in spec.changes.items():
         old = by_digest.get(stored.base)
         if old is not None and new in spec.refs:
             with suppress(BlockLost):
-                found[old, new] = Run.from_bytes(read_region(stored.ref, reader))
+                read = Run.from_bytes if stored.summed else Overlay.from_bytes
+                found[old, new] = read(read_region(stored.ref, reader))
     return found
 
 
@@ -205,10 +207,10 @@ def _one_shard(
     shard: int,
     headers: _Headers,
     output: RunHeader | None,
-    deltas: dict[tuple[bytes, bytes], Run],
+    changes: dict[tuple[bytes, bytes], Run | Overlay],
     reader: BlobReader,
     pack: PackBuilder,
-    wholes: dict[bytes, Part],
+    runs: dict[bytes, Part],
 ) -> ShardDone:
     started = time.perf_counter()
     take_counts()
@@ -221,9 +223,13 @@ def _one_shard(
         reader,
         pack,
         spec.wide,
-        wholes,
-        deltas={pair: Delta.of_run(shard_of(run, shard, spec.shards)) for pair, run in deltas.items()},
+        runs,
     )
+    for (old_child, new_child), change in changes.items():
+        if isinstance(change, Overlay):
+            tree.learn(old_child, new_child, change.of_shard(shard, spec.shards))
+        else:
+            tree.deltas[old_child, new_child] = Delta.of_run(shard_of(change, shard, spec.shards))
     flat = functions.combiner is None and bool(spec.nodes)
     reducer: Reducer = functions.reducer
     if not flat:
@@ -268,9 +274,9 @@ class _Reduced:
 def _is_output(root: Any, reducer: Reducer) -> bool:
     """Whether every key's output is the key and its value: a sum, minimum or maximum of one integer is that integer.
 
-    Not of a small run, the root of an input of one chunk: its part holds the keys of all shards.
+    Not of a chunk's run, the root of an input of one chunk: its part holds the keys of all shards.
     """
-    return bool(root["sums"] != OTHER and not root["small"] and recognise(reducer) is not None)
+    return bool(root["sums"] != OTHER and not root["whole"] and recognise(reducer) is not None)
 
 
 def _root_as_output(tree: ShardContraction, spec: ContractSpec) -> _Reduced:

@@ -1,171 +1,223 @@
-"""Map in general: collect the values of each key, then call the combiner, if there is one.
+"""From a chunk's pairs to its run: values by key, combined where there is a combiner; and what each leaf gave.
 
-Contract: values are combined in input order, in steps that follow from the chunk's bytes and the job alone: leaf by
-leaf and then for the chunk, or for the chunk at once; more often only where they do not fit in memory. A combiner may
-change the values that it is given: what is kept of a leaf is encoded before the chunk is combined.
+Contract: the run follows from the pairs and, where a combiner is not known to add integers up, from where the chunk's
+groups of leaves end. Values of a key are combined in input order: those of a group, where they are many, and then
+those of the chunk; more often only where they do not fit in memory. A combiner may change the values that it is
+given: what is kept of a leaf is encoded before.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from incoop.base.errors import USERS_ERRORS
-from incoop.contraction.columns.column import Column, Ints
-from incoop.contraction.columns.keys import Hashes, has_ties, hashes_of, tells_apart
-from incoop.contraction.columns.run import Run, united
-from incoop.contraction.tree.combine import Combiner, CombinerError, all_combined
+from incoop.contraction.columns.column import INTEGER, Column, Index, Ints, starts_of
+from incoop.contraction.columns.keys import Hashes, has_ties, tells_apart
+from incoop.contraction.columns.ordering import stable_order
+from incoop.contraction.columns.run import EMPTY, Run, order_keys, united
+from incoop.contraction.tree.combine import Combiner
+from incoop.contraction.tree.folds import Fold, fold_groups
 from incoop.engine.running.counters import take_counts
 from incoop.engine.stages.map_contract.leaf_table import LeafTable
-from incoop.engine.stages.map_contract.leaves import LEAF_VALUES
-from incoop.engine.stages.map_contract.mapping import Mapped, Piece, UserError
+from incoop.engine.stages.map_contract.leaves import Leaves, few_keys
+from incoop.engine.stages.map_contract.mapping import Pairs, Piece, collect
+from incoop.engine.stages.map_contract.segments import Segments, combined
 from incoop.engine.stages.map_contract.spill import PartialRuns
 from incoop.job import Mapper
 
-#: Pairs held as Python objects before they become a run; about 200 bytes each.
-PENDING_PAIRS = 1_000_000
-
-Groups = dict[Any, list[Any]]
-
-#: What the mapper gave for a leaf, by key, and what it counted.
-Leaf = tuple[Groups, dict[str, int]]
+#: Sums below this are exact in floating point, in which numpy adds up fastest.
+_EXACT_FLOATS = 1 << 53
 
 
-def group_pieces(mapper: Mapper, pieces: Sequence[Piece], combiner: Combiner, most_keys: int | None = None) -> Mapped:
-    """Map a chunk's pieces, collect, combine.
+@dataclass(slots=True)
+class Mapped:
+    """What a chunk gave."""
 
-    With more keys than `most_keys` in the first piece, the pieces are not combined and kept one by one.
-    """
+    runs: PartialRuns
+    #: What each leaf gave, where that is kept.
+    table: LeafTable | None
+    counters: dict[str, int]
+
+    def count(self, counts: Mapping[str, int]) -> None:
+        for name, count in counts.items():
+            self.counters[name] = self.counters.get(name, 0) + count
+
+
+def map_chunk(mapper: Mapper, whole: Sequence[Piece], combiner: Combiner, leaves: Leaves | None = None) -> Mapped:
+    """Map a chunk: by its leaves, or as the `whole` that it is without any."""
     result = Mapped(PartialRuns(), None, {})
-    leaves: list[Leaf] = []
-    groups: Groups = defaultdict(list)
-    pending = 0
-    apart, drops_keys = len(pieces) > 1, False
-    for number in range(len(pieces)):
-        for own, size in _grouped(mapper, pieces, number):
-            if not number and not worth_keeping(len(own), most_keys):
-                apart = False
-            if apart:
-                keys = len(own)
-                own = combine_groups(own, combiner, LEAF_VALUES)
-                size = sum(map(len, own.values()))
-                drops_keys |= len(own) != keys
-            counted = take_counts()
-            leaves.append((own, counted))
-            groups = own if len(pieces) == 1 and not groups else _united(groups, own)
-            pending += size
-            result.count(counted)
-            if pending > PENDING_PAIRS:
-                result.runs.add(Run.of_groups(combine_groups(groups, combiner)))
-                groups, pending, leaves = defaultdict(list), 0, []
-    entries = _Entries.of(leaves) if apart and not drops_keys and len(leaves) == len(pieces) else None
-    result.runs.add(Run.of_groups(combine_groups(groups, combiner)))
-    counted = take_counts()
-    result.count(counted)
-    # A combiner that counts would have to be called for every key of a changed chunk.
-    if entries is not None and result.runs.single is not None and not counted:
-        result.leaves = _table([piece.id for piece in pieces], entries, result.runs.single)
+    pieces = leaves.decoded() if leaves is not None else whole
+    pairs = collect(mapper, pieces, lambda full: _add(result, run_of(full, combiner)))
+    assert pairs is not None
+    spilled = result.runs.single is not None
+    made = run_of(pairs, combiner, None if spilled else leaves)
+    _add(result, made)
+    for counts in pairs.counters:
+        result.count(counts)
+    if not spilled:
+        result.table = made.table
     return result
 
 
-def worth_keeping(first_keys: int, most_keys: int | None) -> bool:
-    """Whether a chunk is kept by leaf, given the keys of its first one."""
-    return most_keys is None or first_keys <= most_keys
-
-
-def group_leaves(mapper: Mapper, pieces: Sequence[Piece], combiner: Combiner) -> list[Leaf] | None:
-    """Map pieces, each by itself: its values by key, combined, and what was counted.
-
-    None where that may not be what `group_pieces` does with them: one is very large, or the combiner drops keys.
-    """
-    leaves: list[Leaf] = []
-    for number in range(len(pieces)):
-        own, *more = (groups for groups, _ in _grouped(mapper, pieces, number))
-        combined = combine_groups(own, combiner, LEAF_VALUES)
-        if more or len(combined) != len(own):
-            take_counts()
-            return None
-        leaves.append((combined, take_counts()))
-    return leaves
-
-
-def _united(groups: Groups, own: Groups) -> Groups:
-    for key, values in own.items():
-        groups[key] += values
-    return groups
-
-
-def _grouped(mapper: Mapper, pieces: Sequence[Piece], which: int) -> Iterator[tuple[Groups, int]]:
-    """The mapper's pairs by key, in portions that fit in memory, with the number of pairs of each."""
-    groups: Groups = defaultdict(list)
-    pending = 0
-    number, record = -1, None
-    try:
-        for number, record in enumerate(pieces[which].records()):  # noqa: B007 - named when the mapper fails
-            for key, value in mapper(None, record):
-                groups[key].append(value)
-                pending += 1
-                if pending > PENDING_PAIRS:
-                    yield groups, pending
-                    groups, pending = defaultdict(list), 0
-    except USERS_ERRORS as error:
-        raise UserError(_records_before(pieces, which) + number, record) from error
-    yield groups, pending
-
-
-def _records_before(pieces: Sequence[Piece], which: int) -> int:
-    """How many records of the chunk stand before a piece; counted only when one has failed."""
-    return sum(len(piece.records()) for piece in pieces[:which])
-
-
-def combine_groups(groups: Groups, combiner: Combiner, least: int = 2) -> Groups:
-    """Call the combiner for every key with at least so many values."""
-    if combiner.function is None:
-        return groups
-    groups = dict(united(groups))
-    several = {key: values for key, values in groups.items() if len(values) >= least}
-    try:
-        for key, values in zip(several, all_combined(combiner.function, several.items()), strict=True):
-            several[key] = values
-    except CombinerError as failed:
-        raise UserError(-1, (failed.key, several[failed.key][:5])) from failed.__cause__
-    groups.update(several)
-    return {key: values for key, values in groups.items() if values}
+def _add(result: Mapped, made: MadeRun) -> None:
+    result.runs.add(made.run)
+    result.count(made.counted)
 
 
 @dataclass(frozen=True, slots=True)
-class _Entries:
-    """What is kept of leaves: an entry is a key of a leaf with its values there."""
+class MadeRun:
+    """Pairs as a run."""
+
+    run: Run
+    table: LeafTable | None
+    #: What the combiner counted.
+    counted: dict[str, int]
+
+
+def run_of(pairs: Pairs, combiner: Combiner, leaves: Leaves | None = None) -> MadeRun:
+    """The run of some pairs; with `leaves`, which are the pieces that gave them, also their table, where it can be."""
+    if not len(pairs.keys):
+        return MadeRun(EMPTY, _empty_table(pairs, combiner, leaves) if leaves is not None else None, {})
+    keyed = _Keyed.of(pairs)
+    if keyed is None:  # a dict has told keys apart that are one
+        return MadeRun(_run_of_groups(pairs, combiner), None, take_counts())
+    kept = leaves if keyed.tells_apart else None
+    if combiner.function is None:
+        by_row = stable_order(keyed.rows, len(keyed.hashes))
+        counts = np.bincount(keyed.rows, minlength=len(keyed.hashes))
+        run = Run.of_counted(keyed.hashes, keyed.keys, Column.of(pairs.values).take(by_row), counts)
+        return MadeRun(run, _table(kept, pairs, keyed.rows, None) if kept is not None else None, {})
+    amounts = integers(pairs.values) if combiner.fold is not None else None
+    folded = folds_by(combiner.fold, keyed.rows, amounts, len(keyed.hashes)) if amounts is not None else None
+    if amounts is None or folded is None:
+        return _combined_run(pairs, keyed, combiner, leaves)
+    run = Run(keyed.hashes, keyed.keys, Column(INTEGER, len(folded), numbers=folded))
+    column = Column(INTEGER, len(amounts), numbers=amounts)
+    return MadeRun(run, _table(kept, pairs, keyed.rows, column) if kept is not None else None, {})
+
+
+@dataclass(frozen=True, slots=True)
+class _Keyed:
+    """The keys of pairs in the order of a run."""
 
     hashes: Hashes
-    #: How many entries each leaf has, and values each entry.
-    sizes: Ints
-    counts: Ints
-    values: Column
-    counters: list[dict[str, int]]
+    keys: Column
+    #: The code of the key in each row; and for each pair, the row of its key.
+    order: Index
+    rows: Ints
+    #: Whether keys can be named by their row: no two look alike, or have one hash.
+    tells_apart: bool
 
     @classmethod
-    def of(cls, leaves: Sequence[Leaf]) -> _Entries:
-        """By hash within a leaf, which is the order of rows in the chunk's run."""
-        sizes = np.array([len(own) for own, _ in leaves], np.int64)
-        hashes = hashes_of([key for own, _ in leaves for key in own])
-        order = np.lexsort((hashes, np.repeat(np.arange(len(leaves)), sizes)))
-        unordered = [values for own, _ in leaves for values in own.values()]
-        groups = [unordered[at] for at in order.tolist()]
-        counts = np.fromiter(map(len, groups), np.int64, len(groups))
-        values = Column.of([value for each in groups for value in each])
-        return cls(hashes[order], sizes, counts, values, [counted for _, counted in leaves])
+    def of(cls, pairs: Pairs) -> _Keyed | None:
+        ordered = order_keys(pairs.keys)
+        if ordered is None:
+            return None
+        hashes, order = ordered
+        row_of = np.empty(len(order), np.int64)
+        row_of[order] = np.arange(len(order))
+        keys = Column.of(pairs.keys).take(order)
+        return cls(hashes, keys, order, row_of[pairs.codes], tells_apart(keys) and not has_ties(hashes))
 
 
-def _table(ids: list[bytes], entries: _Entries, run: Run) -> LeafTable | None:
-    """The leaves as a table; None where keys cannot be named by their row (some are dropped, or look alike)."""
-    if not tells_apart(run.keys) or has_ties(run.hashes):
+def integers(values: Sequence[Any]) -> Ints | None:
+    """Values that are all plain integers of 64 bits."""
+    if not set(map(type, values)) <= {int}:
         return None
-    rows = np.searchsorted(run.hashes, entries.hashes)
-    if len(rows) and (rows.max() >= len(run) or (run.hashes[rows] != entries.hashes).any()):
+    try:
+        return np.array(values, np.int64)
+    except OverflowError:
         return None
-    return LeafTable(ids, entries.sizes, rows, entries.values, entries.counts, entries.counters)
+
+
+def folds_by(fold: Fold | None, codes: Ints, amounts: Ints, count: int) -> Ints | None:
+    """The fold of the amounts of each code below `count`, which all have some; None where one may not fit."""
+    if fold is Fold.SUM:
+        return sums_by(codes, amounts, count)
+    if fold is None or not count:
+        return None
+    order = stable_order(codes, count)
+    starts = starts_of(np.bincount(codes, minlength=count))
+    return fold_groups(fold, amounts[order], starts)
+
+
+def sums_by(codes: Ints, amounts: Ints, count: int) -> Ints | None:
+    """The sum of the amounts of each code up to `count`; None where one may not fit in 64 bits."""
+    largest = max(abs(int(amounts.min())), abs(int(amounts.max()))) if len(amounts) else 0
+    if largest * len(amounts) < _EXACT_FLOATS:
+        return np.bincount(codes, amounts, count).astype(np.int64)
+    if largest * len(amounts) >= 1 << 63:
+        return None
+    totals = np.zeros(count, np.int64)
+    np.add.at(totals, codes, amounts)
+    return totals
+
+
+def _table(leaves: Leaves, pairs: Pairs, rows: Ints, values: Column | None) -> LeafTable:
+    """What each leaf gave: by row within a leaf; pairs of one key keep their order."""
+    count = int(rows.max(initial=0)) + 1
+    order = stable_order(np.repeat(np.arange(len(pairs.sizes)) * count, pairs.sizes) + rows, len(pairs.sizes) * count)
+    taken = values.take(order) if values is not None else None
+    return LeafTable(leaves.ids, pairs.sizes, rows[order], taken, pairs.counters)
+
+
+def _empty_table(pairs: Pairs, combiner: Combiner, leaves: Leaves) -> LeafTable:
+    none = np.empty(0, np.int64)
+    values = Column.of([]) if combiner.function is not None else None
+    return LeafTable(leaves.ids, pairs.sizes, none, values, pairs.counters)
+
+
+def _run_of_groups(pairs: Pairs, combiner: Combiner) -> Run:
+    """The run of pairs whose keys need a closer look."""
+    groups: dict[Any, list[Any]] = {key: [] for key in pairs.keys}
+    lists = list(groups.values())
+    for code, value in zip(pairs.codes.tolist(), pairs.values, strict=True):
+        lists[code].append(value)
+    groups = dict(united(groups))
+    if combiner.function is not None:
+        several = [key for key, values in groups.items() if len(values) > 1]
+        groups.update(zip(several, combined(combiner, [(key, groups[key]) for key in several]), strict=True))
+    return Run.of_groups({key: values for key, values in groups.items() if values})
+
+
+def _combined_run(pairs: Pairs, keyed: _Keyed, combiner: Combiner, leaves: Leaves | None) -> MadeRun:
+    """Combine the values of every key, by group and then for the chunk.
+
+    (1) What is kept by leaf is encoded.
+    (2) Values of a key that are many in a group are combined.
+    (3) What is kept by group is encoded.
+    (4) What is left of a key's values is combined.
+    """
+    rows, table = keyed.rows, None
+    by_group = leaves is not None and _few_keys(pairs, leaves)
+    if leaves is not None and keyed.tells_apart and not by_group:  # step (1)
+        table = _table(leaves, pairs, rows, Column.of(pairs.values))
+    by_row = stable_order(rows, len(keyed.hashes))
+    values = [pairs.values[at] for at in by_row.tolist()]
+    named = [pairs.keys[code] for code in keyed.order.tolist()]
+    whole = True
+    groups = np.zeros(len(rows), np.int64)
+    if leaves is not None:
+        groups = np.repeat(leaves.group_of_leaf, pairs.sizes)
+    segments = Segments(rows[by_row], groups[by_row], values, named)
+    if leaves is not None:
+        whole = segments.combine_many(combiner)  # step (2)
+        if by_group and keyed.tells_apart and whole:  # step (3)
+            table = segments.table(leaves, pairs.counters)
+    values, counts = segments.combine_keys(combiner)  # step (4)
+    run = Run.of_counted(keyed.hashes, keyed.keys, Column.of(values), counts)
+    counted = take_counts()
+    # A combiner that drops keys, or counts, would have to be called for every key of a changed chunk.
+    return MadeRun(run, table if whole and counts.all() and not counted else None, counted)
+
+
+def _few_keys(pairs: Pairs, leaves: Leaves) -> bool:
+    """Whether the chunk is kept by group: its first one has few keys. Those have the lowest codes."""
+    if leaves.groups[-1] == len(leaves.groups):
+        return False  # groups are leaves
+    first = int(pairs.sizes[: leaves.groups[0]].sum())
+    keys = int(pairs.codes[:first].max(initial=-1)) + 1
+    return few_keys(keys, leaves.ends[leaves.groups[0] - 1])

@@ -20,7 +20,7 @@ from incoop.memo import MemoEntry
 
 def keep_mapped(keeper: Keeper, done: Sequence[MapDone]) -> None:
     """Write the entries of mapped chunks."""
-    keeper.store({each.id: entry_of_run(each.ref, inline=_inline(each.counters)) for each in done})
+    keeper.store({each.id: entry_of_run(each.ref, refs=each.refs, inline=_inline(each.counters)) for each in done})
 
 
 def keep_contracted(

@@ -1,16 +1,17 @@
 """What the mapper gave for each leaf of a chunk, as bytes.
 
-Contract: a leaf's values depend on its bytes and the job's code alone. The table says, leaf by leaf, which keys of the
-chunk's run the mapper emitted there, and with which values; keys are named by their place in the run, so a table has no
-key of its own. `incoop.engine.stages.map_contract.patching` makes the run of a changed chunk from it.
+Contract: a leaf's values depend on its bytes and the job's code alone. The table says, leaf by leaf, which keys the
+mapper emitted there, and with which values; keys are named by number: their row in the chunk's run as it was first
+written, and behind those the keys that came since (chunk_leaves.py). So a table has no key of its own.
 
-A table is one region of the chunk's pack: it is read only when the chunk changed.
+A table is one region of a pack, the ids of its leaves another: it is read only when the chunk changed.
 """
 
 from __future__ import annotations
 
 import json
 import struct
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,10 +20,10 @@ import zstandard
 from incoop.contraction.columns.column import INTEGER, NONE, Column, Ints, starts_of
 from incoop.contraction.columns.column_bytes import read_column, write_column
 
-#: Leaves, entries, whether values were added up, and the bytes of the counters.
-_HEAD = struct.Struct("<II?I")
+#: Leaves, entries, whether values are those of the run, whether leaves are groups, and the bytes of the counters.
+_HEAD = struct.Struct("<II??I")
 
-#: zstd's fastest level: a better one saves a tenth of a region that is itself a twentieth of the chunk.
+#: zstd's fastest level: a better one saves a tenth of a region that is itself a fraction of the chunk.
 _ZSTD_LEVEL = 1
 
 #: Whether compressing pays is tried with so many bytes in the middle: numbers with many digits stay as they are.
@@ -31,63 +32,61 @@ _STORED, _COMPRESSED = b"\0", b"\1"
 
 Counts = dict[str, int]
 
+_NOTHING: Counts = {}
+
 
 @dataclass(frozen=True, slots=True)
 class LeafTable:
-    """What the mapper gave for each leaf of a chunk. An entry is a key of a leaf, with its values there."""
+    """What the mapper gave for each leaf of a chunk. An entry is a key of a leaf with one of its values there."""
 
-    ids: list[bytes]
+    ids: Sequence[bytes]
     #: How many entries each leaf has.
     sizes: Ints
-    #: For each entry, its key's row in the chunk's run; ascending within a leaf.
-    rows: Ints
-    values: Column
-    #: How many values each entry has; None where they were added up to one.
-    counts: Ints | None
+    #: For each entry, the number of its key; ascending within a leaf, values of one key in input order.
+    numbers: Ints
+    #: None where a key's values are those that it has in the run, in the order of the leaves.
+    values: Column | None
     #: What each leaf's mapper calls counted.
     counters: list[Counts]
+    #: Whether its leaves are groups of leaves, and its values combined in each.
+    grouped: bool = False
 
     @property
     def starts(self) -> Ints:
         return starts_of(self.sizes)
 
     def to_bytes(self) -> bytes:
+        """All but the ids."""
         counted = json.dumps(self.counters).encode() if any(self.counters) else b""
-        gaps = np.diff(self.rows, prepend=0)
-        gaps[self.starts[:-1][self.sizes > 0]] = self.rows[self.starts[:-1][self.sizes > 0]]
-        head = _HEAD.pack(len(self.ids), len(self.rows), self.counts is None, len(counted))
-        out: list[bytes | memoryview] = [head, counted, *self.ids]
+        begins = self.starts[:-1][self.sizes > 0]
+        gaps = np.diff(self.numbers, prepend=0)
+        gaps[begins] = self.numbers[begins]
+        head = _HEAD.pack(len(self.sizes), len(self.numbers), self.values is None, self.grouped, len(counted))
+        out: list[bytes | memoryview] = [head, counted]
         write_column(Column(INTEGER, len(self.sizes), numbers=self.sizes), out)
         # Apart, since the upper bytes are nearly all zero and compress to nothing.
         out.append((gaps & 255).astype(np.uint8).tobytes())
         write_column(Column(INTEGER, len(gaps), numbers=gaps >> 8), out)
-        if self.counts is not None:
-            write_column(Column(INTEGER, len(self.counts), numbers=self.counts), out)
-        write_column(self.values if len(self.values) else Column(NONE, 0), out)
+        if self.values is not None:
+            write_column(self.values if len(self.values) else Column(NONE, 0), out)
         return _packed(out)
 
     @classmethod
-    def from_bytes(cls, region: bytes) -> LeafTable:
+    def from_bytes(cls, region: bytes, ids: Sequence[bytes]) -> LeafTable:
         """Read a table back. The bytes must have been verified."""
         data = region[1:] if region[:1] == _STORED else zstandard.ZstdDecompressor().decompress(region[1:])
-        leaves, entries, summed, counted = _HEAD.unpack_from(data)
+        leaves, entries, of_run, grouped, counted = _HEAD.unpack_from(data)
         at = _HEAD.size
-        counters = json.loads(data[at : at + counted]) if counted else [{} for _ in range(leaves)]
-        at += counted
-        ids = [data[at + 16 * leaf : at + 16 * (leaf + 1)] for leaf in range(leaves)]
-        sizes, at = _integers(data, at + 16 * leaves, leaves)
+        counters = json.loads(data[at : at + counted]) if counted else [_NOTHING] * leaves
+        sizes, at = _integers(data, at + counted, leaves)
         low = np.frombuffer(data, np.uint8, entries, at)
         high, at = _integers(data, at + entries, entries)
-        gaps = (high << 8) + low
-        counts = None
-        if not summed:
-            counts, at = _integers(data, at, entries)
-        values, _ = read_column(data, at)
+        numbers = np.cumsum((high << 8) + low)
+        values = None if of_run else read_column(data, at)[0]
         # Gaps begin anew in each leaf: take off what the leaves before add up to.
-        rows = np.cumsum(gaps)
         begins = starts_of(sizes)[:-1]
-        before = np.where(begins > 0, rows[np.maximum(begins - 1, 0)], 0) if entries else np.zeros(leaves, np.int64)
-        return cls(ids, sizes, rows - np.repeat(before, sizes), values, counts, counters)
+        before = np.where(begins > 0, numbers[np.maximum(begins - 1, 0)], 0) if entries else np.zeros(leaves, np.int64)
+        return cls(ids, sizes, numbers - np.repeat(before, sizes), values, counters, grouped)
 
 
 def _integers(data: bytes, at: int, length: int) -> tuple[Ints, int]:

@@ -1,67 +1,212 @@
-"""Leaves: content-defined pieces of a chunk whose map results are kept one by one (leaf_table.py)."""
+"""Leaves: content-defined pieces of a chunk, of whole records, whose map results are kept one by one (leaf_table.py).
+
+Contract: leaves concatenate to the chunk; where they end follows from its bytes alone. An edit changes a leaf or two. A
+group is some consecutive leaves; where groups end follows from the leaves' ids.
+
+What a leaf's size costs and saves: docs/decisions/0011-a-chunk-is-described.md.
+"""
 
 from __future__ import annotations
 
-from incoop.contraction.tree.folds import Fold, recognise
+import codecs
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache, partial
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import xxhash
+
 from incoop.contraction.tree.known_combiners import BatchCombiner
-from incoop.inchdfs.cutting.records import RecordFormat
-from incoop.inchdfs.cutting.settings import ChunkSettings
-from incoop.inchdfs.cutting.splitter import Splitter
+from incoop.engine.stages.map_contract.mapping import Piece
+from incoop.inchdfs.cutting.records import Lines, RecordFormat
 from incoop.job import Reducer
 
-#: Leaves are cut in chunks that hold at least this many; smaller chunks are mapped as a whole.
+#: Average bytes of a leaf. An edited record maps a leaf or two again, so small ones win; below this, what is kept of
+#: a leaf besides its pairs (16 bytes of id) and cutting it begin to show in the first run.
+LEAF = 512
+
+#: A chunk with fewer leaves than this is mapped as a whole.
 _LEAVES_IN_A_CHUNK = 4
 
-#: Where the combiner adds integers up, leaves cost next to nothing (docs/decisions/0001-leaf-size.md).
-SUM_LEAF = 8 << 10
+#: A combiner is called for the values of a key in a group, then for those of the chunk: an edit in a chunk whose few
+#: keys have thousands of values each calls it on a group's.
+GROUP = 128 << 10
 
-#: Other combiners are called for keys of every leaf, so that leaves have to be larger; an eighth of a large chunk.
-COMBINED_LEAF = 128 << 10
+#: Fewer values of a key in a group are kept as they are: storing them costs less than calling the combiner.
+GROUP_VALUES = 8
 
-#: Fewer values of a key are kept as they are: storing them costs less than calling the combiner.
-LEAF_VALUES = 8
-
-#: With a key in less than so many bytes of its first leaf, a chunk is not kept by leaf: the combiner's calls for every
-#: leaf, and their results, would cost more than they save.
+#: With a key in less than so many bytes of its first group, what a chunk sent is kept by leaf, as it was sent; else by
+#: group, as it was combined: that is so much less, that mapping a group again costs less than keeping its values.
 _BYTES_OF_A_KEY = 1 << 10
 
-#: A table of combined values larger than this share of its chunk is not kept: it holds values that do not get less.
+#: A table larger than this share of its chunk is not kept: it holds values that do not get less.
 LARGEST_TABLE = 1
 
-#: Large leaves are cut after an eighth of their average at the earliest, since the sooner they may be, the sooner old
-#: cuts are met again behind new content: after half of it, a twentieth of the chunks replaced made a tenth more to map.
+#: Groups end after an eighth of their average at the earliest: the sooner they may, the sooner old ends are met again
+#: behind new content.
 _EARLIEST = 8
-_LARGE_LEAF = 64 << 10
+
+#: Encodings in which a line's text does not depend on the lines before it, so that a chunk is decoded at once.
+_STATELESS = frozenset({"utf-8", "ascii", "iso8859-1"})
 
 
 def leaf_bytes(wanted: int | None, combiner: Reducer | None) -> int:
-    """Average bytes of a leaf, 0 for none: as the job wants it, else as suits its combiner."""
+    """Average bytes of a leaf, 0 for none: as the job wants it."""
     if wanted is not None:
         return wanted
-    if recognise(combiner) is Fold.SUM:
-        return SUM_LEAF
-    return 0 if combiner is None or isinstance(combiner, BatchCombiner) else COMBINED_LEAF
+    return 0 if isinstance(combiner, BatchCombiner) else LEAF
 
 
 def shaping(wanted: int | None, combiner: Reducer | None) -> str:
     """What leaves have to do with a chunk's run: how values are combined may show in the last digits of a float."""
-    if combiner is None or recognise(combiner) is Fold.SUM:
+    if combiner is None:
         return ""
-    rule = _BYTES_OF_A_KEY if wanted is None else 0
-    return f"{leaf_bytes(wanted, combiner)} {_EARLIEST} {rule} {_LEAVES_IN_A_CHUNK} {LEAF_VALUES}"
+    return f"{leaf_bytes(wanted, combiner)} {GROUP} {_EARLIEST} {_LEAVES_IN_A_CHUNK} {GROUP_VALUES}"
 
 
-def most_keys(first: int) -> int:
-    """With more keys in a first leaf of so many bytes, a chunk is not kept by leaf. A short one may have as many."""
-    return max(first, COMBINED_LEAF) // _BYTES_OF_A_KEY
+def few_keys(keys: int, size: int) -> bool:
+    """Whether a chunk is kept by group, whose first one has so many bytes and keys; a short one may have more."""
+    return keys <= max(size, GROUP) // _BYTES_OF_A_KEY
 
 
-def leaf_splitter(size: int, chunk: int, records: RecordFormat) -> Splitter | None:
-    """What cuts a chunk of so many bytes into leaves of about `size`; None when it is too small, or it is not wanted.
+@dataclass(frozen=True)
+class Leaves:
+    """A chunk's content, cut."""
 
-    FastCDC, since leaves are cut once for every chunk that is mapped and Rabin would cost a tenth of mapping.
+    content: bytes
+    form: RecordFormat
+    ends: list[int]
+    ids: list[bytes]
+    #: Average bytes of a leaf, and of a group; 0 where a group is a leaf.
+    leaf: int
+    group: int
+
+    @cached_property
+    def groups(self) -> list[int]:
+        """How many leaves stand before the end of each group."""
+        return (
+            _group_ends(self.ends, self.ids, self.group, self.leaf) if self.group else [*range(1, len(self.ends) + 1)]
+        )
+
+    def piece(self, leaf: int) -> Piece:
+        """A leaf, with a way to its records."""
+        return Piece(self.ids[leaf], partial(self._records, self._begin(leaf), self.ends[leaf]))
+
+    @cached_property
+    def group_ids(self) -> list[bytes]:
+        bounds = pairwise([0, *self.groups])
+        return [xxhash.xxh3_128_digest(b"".join(self.ids[first:behind])) for first, behind in bounds]
+
+    def group_piece(self, group: int) -> Piece:
+        """A group, with a way to its records."""
+        first = self.groups[group - 1] if group else 0
+        records = partial(self._records, self._begin(first), self.ends[self.groups[group] - 1])
+        return Piece(self.group_ids[group], records)
+
+    def decoded(self) -> list[Piece]:
+        """All leaves, when all of them will be asked for their records."""
+        form = self.form
+        if not isinstance(form, Lines) or not _stateless(form.encoding) or b"\r" in self.content:
+            return [self.piece(leaf) for leaf in range(len(self.ids))]
+        lines = form.records(self.content)
+        behind = np.searchsorted(_newlines(self.content), self.ends, side="right").tolist()
+        behind[-1] = len(lines)  # the last line may have no newline
+        bounds = pairwise([0, *behind])
+        return [
+            Piece(id_, partial(_between, lines, low, high)) for id_, (low, high) in zip(self.ids, bounds, strict=True)
+        ]
+
+    @property
+    def group_of_leaf(self) -> Any:
+        """The number of each leaf's group."""
+        return np.repeat(np.arange(len(self.groups)), np.diff(self.groups, prepend=0))
+
+    def _begin(self, leaf: int) -> int:
+        return self.ends[leaf - 1] if leaf else 0
+
+    def _records(self, low: int, high: int) -> Sequence[Any]:
+        return records_of(self.form, self.content[low:high])
+
+
+def records_of(form: RecordFormat, content: bytes) -> Sequence[Any]:
+    """All records of some bytes."""
+    records = form.records(content)
+    return records if isinstance(records, list) else list(records)
+
+
+def _between(lines: list[Any], low: int, high: int) -> list[Any]:
+    return lines[low:high]
+
+
+@lru_cache(maxsize=16)
+def _stateless(encoding: str | None) -> bool:
+    return encoding is None or codecs.lookup(encoding).name in _STATELESS
+
+
+def _newlines(content: bytes) -> Any:
+    """Where lines end: behind each newline."""
+    return np.flatnonzero(np.frombuffer(content, np.uint8) == ord("\n")) + 1
+
+
+def cut_leaves(content: bytes, size: int, form: RecordFormat, group: int = 0) -> Leaves | None:
+    """Cut a chunk into leaves of about `size` bytes, and these into groups of about `group`; 0 for one each.
+
+    None when the chunk is too small, or no leaves are wanted. By FastCDC: Rabin would cost a tenth of mapping.
     """
-    if not size or chunk < size * _LEAVES_IN_A_CHUNK:
+    if not size or len(content) < size * _LEAVES_IN_A_CHUNK:
         return None
-    earliest = size // _EARLIEST if size >= _LARGE_LEAF else 0
-    return Splitter(ChunkSettings(average=size, minimum=earliest, chunker="fastcdc"), records)
+    proposed = _cutter(size)(content)
+    if isinstance(form, Lines):
+        newlines = _newlines(content)
+        at = np.searchsorted(newlines, proposed)
+        ends = np.unique(newlines[at[at < len(newlines)]]).tolist()
+        if not ends or ends[-1] != len(content):
+            ends.append(len(content))
+    else:
+        ends = _record_ends(content, proposed, form)
+    view, digest = memoryview(content), xxhash.xxh3_128_digest
+    ids = [digest(view[low:high]) for low, high in pairwise([0, *ends])]
+    return Leaves(content, form, ends, ids, size, group)
+
+
+@lru_cache(maxsize=16)
+def _cutter(size: int) -> Callable[[bytes], list[int]]:
+    from pyfastcdc import FastCDC
+
+    cutter = FastCDC(max(size, 256), min_size=max(64, size // 4), max_size=max(1024, min(size * 8, 16 << 20)))
+
+    def cuts(content: bytes) -> list[int]:
+        return [chunk.offset + chunk.length for chunk in cutter.cut_buf(content)]
+
+    return cuts
+
+
+def _record_ends(content: bytes, proposed: list[int], form: RecordFormat) -> list[int]:
+    """The ends of the records that proposed cuts fall in."""
+    ends: list[int] = []
+    start = 0
+    for cut in proposed:
+        if cut <= start:
+            continue
+        after = form.ends_around(content, start, cut, len(content))[1]
+        start = after if after >= 0 else len(content)
+        ends.append(start)
+    return ends
+
+
+def _group_ends(ends: Sequence[int], ids: Sequence[bytes], average: int, leaf: int) -> list[int]:
+    """How many leaves stand before the end of each group."""
+    earliest, latest = average // _EARLIEST, average * 2
+    mask = (1 << max(1, (average // leaf).bit_length() - 1)) - 1
+    found: list[int] = []
+    start = 0
+    for number, (end, id_) in enumerate(zip(ends, ids, strict=True), 1):
+        size = end - start
+        if size >= latest or (size >= earliest and not int.from_bytes(id_[:4], "little") & mask):
+            found.append(number)
+            start = end
+    if not found or found[-1] != len(ends):
+        found.append(len(ends))
+    return found

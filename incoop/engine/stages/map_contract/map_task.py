@@ -7,35 +7,29 @@ that were finished are kept.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from incoop.base.checksums import block_hash
 from incoop.base.errors import USERS_ERRORS, IncoopError
 from incoop.code import Functions, Observed, Shipment, unwatched
 from incoop.contraction.columns.column import Column
 from incoop.contraction.columns.column_bytes import write_column
-from incoop.contraction.columns.run import Run
-from incoop.contraction.parts.headers import NO_REGION, RunRef, StoredDelta, read_leaf_region, read_run, write_header
+from incoop.contraction.parts.headers import RunRef, StoredChange, read_run
 from incoop.contraction.parts.packs import BlockLost, OpenPack, PackBuilder
 from incoop.contraction.tree.combine import Combiner
-from incoop.contraction.tree.folds import Fold
 from incoop.contraction.tree.known_combiners import LawfulCombiner
 from incoop.engine.output import OutputBlock
 from incoop.engine.running.counters import take_counts
 from incoop.engine.running.user_code import own_error, said_of, trace_of
-from incoop.engine.stages.map_contract.grouping import group_pieces
-from incoop.engine.stages.map_contract.leaf_table import LeafTable
-from incoop.engine.stages.map_contract.leaves import LARGEST_TABLE, leaf_bytes, leaf_splitter, most_keys
-from incoop.engine.stages.map_contract.mapping import Mapped, Piece, UserError
-from incoop.engine.stages.map_contract.patching import known_leaves, patched, worth_patching
+from incoop.engine.stages.map_contract.grouping import map_chunk
+from incoop.engine.stages.map_contract.leaves import GROUP, Leaves, cut_leaves, leaf_bytes, records_of
+from incoop.engine.stages.map_contract.mapping import Piece, UserError
 from incoop.engine.stages.map_contract.soundness import check_combiner
-from incoop.engine.stages.map_contract.summing import sum_pieces
 from incoop.engine.stages.map_contract.whole_chunks import ChunkMapper
+from incoop.engine.stages.map_contract.write_chunk import WrittenChunk, write_by_nearest, write_mapped
 from incoop.engine.stored import BlobReader
 from incoop.inchdfs.cutting.records import RecordFormat
 from incoop.inchdfs.store.packs import Location, read_chunk
@@ -52,9 +46,8 @@ class MapSpec:
 
     #: Packed, on the way to a worker; open, where the tasks run.
     code: Functions | Shipment
-    shards: int
-    #: Whether a run of few keys is kept as one part, so that its tree may have fewer shards.
-    may_be_small: bool
+    #: Whether the tree over runs of few keys may have fewer shards.
+    may_be_few: bool
     worker: WorkerConfig
     #: Average bytes of a leaf, 0 for none, None for the default.
     leaf: int | None = None
@@ -84,16 +77,8 @@ class ChunkTask:
     old: tuple[RunRef, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Written:
-    """A chunk's results in the pack that is being built; regions are digest, offset and length."""
-
-    header: tuple[bytes, int, int]
-    counters: dict[str, int]
-    base: bytes = b""
-    delta: tuple[bytes, int, int] | None = None
-    #: Values on which the combiner was tried, of keys with several.
-    tried: int = 0
+#: What was written of a chunk, and on how many values of keys with several the combiner was tried.
+_Written = tuple[WrittenChunk, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,12 +87,11 @@ class MapDone:
 
     id: bytes
     ref: RunRef
-    size: int
-    seconds: float
-    host: str
+    #: Other packs that it refers to.
+    refs: bytes = b""
     counters: dict[str, int] = field(default_factory=dict)
-    #: How its sums differ from those of an older run, if it was made from one.
-    delta: StoredDelta | None = None
+    #: How it differs from an older run, if it was made from one.
+    change: StoredChange | None = None
     #: Values on which the combiner was tried, of keys with several.
     tried: int = 0
 
@@ -139,29 +123,26 @@ def map_group(spec: MapSpec, group: Sequence[ChunkTask]) -> list[MapDone | MapFa
         return [error]
     blobs = spec.worker.open()
     work = _Work(opened.functions, spec, BlobReader(blobs))
-    host = blobs.holder
     results: list[MapDone | MapFailed | IncoopError | Observed] = []
 
     def write(parts: list[bytes]) -> bytes:
         with unwatched():
             return blobs.write(parts)
 
-    def keep(named: list[tuple[bytes, tuple[bytes, _Written, int, float]]]) -> None:
-        for name, (id_, written, size, seconds) in named:
-            delta = StoredDelta(written.base, RunRef(name, *written.delta)) if written.delta else None
-            header = RunRef(name, *written.header)
-            results.append(MapDone(id_, header, size, seconds, host, written.counters, delta, written.tried))
+    def keep(named: list[tuple[bytes, tuple[bytes, _Written]]]) -> None:
+        for name, (id_, (written, tried)) in named:
+            ref, change = written.ref(name, spec.may_be_few), written.stored_change(name)
+            results.append(MapDone(id_, ref, written.refs, written.counters, change, tried))
 
-    pack: OpenPack[tuple[bytes, _Written, int, float]] = OpenPack(write)
+    pack: OpenPack[tuple[bytes, _Written]] = OpenPack(write)
     failure: MapFailed | IncoopError | None = None
     with opened.at_work() as observed:
         for task in group:
-            started, size = time.perf_counter(), pack.builder.size
             take_counts()
             try:
                 tried_on = group[1:] if spec.check_combiner and task is group[0] else None
                 written = _map_and_write(work, task, pack.builder, tried_on)
-                keep(pack.added((task.id, written, pack.builder.size - size, time.perf_counter() - started)))
+                keep(pack.added((task.id, written)))
             except UserError as failed:
                 failure = _failure(work.functions, task, failed)
                 break
@@ -180,34 +161,25 @@ def map_group(spec: MapSpec, group: Sequence[ChunkTask]) -> list[MapDone | MapFa
 
 def _map_and_write(work: _Work, task: ChunkTask, pack: PackBuilder, tried_on: Sequence[ChunkTask] | None) -> _Written:
     """Map one chunk, add what it gives to the pack. First try the combiner, on it and as many more as that needs."""
-    spec, functions = work.spec, work.functions
-    mapper, pieces, limit = _source(work, task)
+    functions = work.functions
+    mapper, whole, leaves = _source(work, task)
     if functions.reducer is None:
         out: list[bytes | memoryview] = []
-        write_column(Column.of(_map_only(mapper, pieces)), out)
-        data = b"".join(out)
-        return _Written((block_hash(data), pack.add(data), len(data)), take_counts())
+        write_column(Column.of(_map_only(mapper, whole)), out)
+        return WrittenChunk(pack.add_region(b"".join(out)), take_counts()), 0
     tried = 0
     if tried_on is not None and functions.combiner is not None and not isinstance(functions.combiner, LawfulCombiner):
-        tried = check_combiner(_sample(work, mapper, pieces, tried_on), functions.combiner, functions.reducer)
+        tried = check_combiner(_sample(work, mapper, whole, tried_on), functions.combiner, functions.reducer)
         take_counts()
     combiner = Combiner.of(functions.combiner)
-    make = partial(patched, mapper, pieces, combiner, most_keys=limit)
-    base, mapped = _patched(work, task, make, pieces) if len(pieces) > 1 else (b"", None)
-    if mapped is None and combiner.fold is Fold.SUM:
-        mapped = sum_pieces(mapper, pieces)
-        # Sums of other values are no integers to be taken apart, and are of the chunk as a whole.
-        pieces = [Piece(b"", partial(_all_records, pieces))]
-    if mapped is None:
-        mapped = group_pieces(mapper, pieces, combiner, limit)
-    rows = mapped.runs.write(spec.shards, spec.may_be_small, combiner, pack)
-    table = mapped.leaves.to_bytes() if mapped.leaves is not None else b""
-    small = spec.leaf is not None or len(table) <= task.where.length * LARGEST_TABLE
-    leaves = pack.add_region(table) if table and small else NO_REGION
-    header = write_header(rows, [b""] * len(rows), pack, leaves)
-    if mapped.delta is None:
-        return _Written(header, mapped.counters, tried=tried)
-    return _Written(header, mapped.counters, base, pack.add_region(mapped.delta.to_run().to_bytes()), tried)
+    if leaves is not None:
+        written = write_by_nearest(mapper, leaves, combiner, task.old, task.id, work.reader, pack)
+        if written is not None:
+            return written, tried
+    mapped = map_chunk(mapper, whole, combiner, leaves)
+    # A table of a size that was asked for is kept, whatever it costs.
+    size = task.where.length if work.spec.leaf is None else None
+    return write_mapped(mapped, combiner, size, pack), tried
 
 
 def _sample(
@@ -224,28 +196,28 @@ def _sample(
         yield from _sample(work, following, more, ())
 
 
-def _source(work: _Work, task: ChunkTask) -> tuple[Mapper, list[Piece], int | None]:
-    """The pieces of a task's chunk, the mapper that takes a record of them as its value, and `group_pieces`' limit."""
-    spec, reader, records = work.spec, work.reader, work.functions.records
+def _source(work: _Work, task: ChunkTask) -> tuple[Mapper, list[Piece], Leaves | None]:
+    """A task's chunk as one piece, the mapper that takes a record of it as its value, and its leaves, if it has any."""
+    spec, reader, form = work.spec, work.reader, work.functions.records
     mapper = work.functions.mappers[task.mapper]
     if isinstance(mapper, ChunkMapper):
         if mapper.takes_old:
             mapper = replace(mapper, function=partial(mapper.function, old=partial(_old_pairs, work, task)))
-        return mapper, [Piece(b"", partial(_whole, records, task.where, reader))], None
+        return mapper, [Piece(b"", partial(_whole, form, task.where, reader))], None
     if isinstance(task.where, OutputBlock):
         return partial(_on_pair, mapper), [Piece(b"", partial(task.where.pairs, reader))], None
     content = _content(task.where)
-    splitter = leaf_splitter(leaf_bytes(spec.leaf, work.functions.combiner), len(content), records)
-    if splitter is None:
-        return mapper, [Piece(b"", partial(_records, records, content))], None
-    leaves = list(splitter.split_bytes(content))
-    pieces = [Piece(leaf.id, partial(_records, records, content[leaf.offset : leaf.end])) for leaf in leaves]
-    return mapper, pieces, None if spec.leaf is not None else most_keys(leaves[0].length)
+    whole = [Piece(b"", partial(records_of, form, content))]
+    if work.functions.reducer is None:
+        return mapper, whole, None
+    combiner = work.functions.combiner
+    group = GROUP if combiner is not None and spec.leaf is None else 0
+    return mapper, whole, cut_leaves(content, leaf_bytes(spec.leaf, combiner), form, group)
 
 
 def _whole(form: RecordFormat, where: Location | OutputBlock, reader: BlobReader) -> list[Sequence[Any]]:
     """All records of a chunk as the only one."""
-    return [where.pairs(reader) if isinstance(where, OutputBlock) else _records(form, _content(where))]
+    return [where.pairs(reader) if isinstance(where, OutputBlock) else records_of(form, _content(where))]
 
 
 def _content(where: Location) -> bytes:
@@ -253,45 +225,11 @@ def _content(where: Location) -> bytes:
         return read_chunk(where)
 
 
-def _all_records(pieces: Sequence[Piece]) -> list[Any]:
-    return [record for piece in pieces for record in piece.records()]
-
-
 def _old_pairs(work: _Work, task: ChunkTask) -> Iterator[dict[Any, list[Any]]]:
     """What is kept of the chunks that this one takes the place of."""
     for ref in task.old:
         with suppress(BlockLost):
-            yield dict(read_run(ref, work.spec.shards, work.reader).groups())
-
-
-def _records(form: RecordFormat, content: bytes) -> Sequence[Any]:
-    records = form.records(content)
-    return records if isinstance(records, list) else list(records)
-
-
-def _patched(
-    work: _Work,
-    task: ChunkTask,
-    make: Callable[[LeafTable, Run], Mapped | None],
-    pieces: Sequence[Piece],
-) -> tuple[bytes, Mapped | None]:
-    """The chunk made from one that it takes the place of, with the digest of that one's header.
-
-    None where none serves, or what is stored of it is lost.
-    """
-    best: tuple[int, RunRef, LeafTable] | None = None
-    for ref in task.old:
-        with suppress(BlockLost):
-            region = read_leaf_region(ref, work.reader)
-            table = LeafTable.from_bytes(region) if region else None
-            known = known_leaves(pieces, table) if table is not None else 0
-            if table is not None and known > (best[0] if best is not None else 0):
-                best = known, ref, table
-    if best is not None and worth_patching(best[0], len(pieces)):
-        _, ref, table = best
-        with suppress(BlockLost):
-            return ref.digest, make(table, read_run(ref, work.spec.shards, work.reader))
-    return b"", None
+            yield dict(read_run(ref, work.reader).whole().groups())
 
 
 def _on_pair(mapper: Mapper, _: Any, pair: tuple[Any, Any]) -> Iterable[tuple[Any, Any]]:

@@ -1,19 +1,29 @@
-"""From records to a run: call the mapper, combine in place, leaf by leaf, in bounded memory.
+"""Call the mapper: records become pairs, key by key and piece by piece, in bounded memory.
 
-Contract: the run depends on the chunk's bytes and the job alone: on its code and, where a combiner is not known to
-add integers up, on how large its leaves are. Values of a key are combined in input order.
+Contract: pairs stand in input order. Keys are told apart as a dict does; what else they are is left to who makes a run
+of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import count, islice
 from typing import Any
 
-from incoop.contraction.columns.run import Run
-from incoop.contraction.tree.sums import Delta
-from incoop.engine.stages.map_contract.leaf_table import LeafTable
-from incoop.engine.stages.map_contract.spill import PartialRuns
+import numpy as np
+
+from incoop.base.errors import USERS_ERRORS
+from incoop.contraction.columns.column import Ints
+from incoop.engine.running.counters import take_counts
+from incoop.job import Mapper
+
+#: Pairs held as Python objects before they become a run; about 200 bytes each.
+PENDING_PAIRS = 1_000_000
+
+#: Of a record that gives many pairs, so many are taken before it is looked how many there are.
+_PORTION = 1 << 16
 
 
 class UserError(Exception):
@@ -26,38 +36,91 @@ class UserError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A leaf to map, or a whole chunk."""
+    """A leaf to map, a group of them, or a whole chunk."""
 
     #: Hash of its bytes; empty for what is not kept by leaf.
     id: bytes
     records: Callable[[], Sequence[Any]]
 
 
-@dataclass(slots=True)
-class Mapped:
-    """What a chunk gave."""
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """What the mapper gave for some pieces."""
 
-    runs: PartialRuns
-    #: What each leaf gave, where that is kept.
-    leaves: LeafTable | None
-    counters: dict[str, int]
-    #: How its sums differ from those of the chunk that it was made from.
-    delta: Delta | None = None
+    #: Each key once, by first appearance.
+    keys: list[Any]
+    #: For each pair, which of the keys it has.
+    codes: Ints
+    values: list[Any]
+    #: How many pairs each piece gave.
+    sizes: Ints
+    #: What the mapper counted in each piece.
+    counters: list[dict[str, int]]
 
-    @classmethod
-    def of_run(
-        cls,
-        run: Run,
-        leaves: LeafTable | None,
-        counters: Iterable[Mapping[str, int]],
-        delta: Delta | None = None,
-    ) -> Mapped:
-        mapped = cls(PartialRuns(), leaves, {}, delta)
-        mapped.runs.add(run)
-        for counts in counters:
-            mapped.count(counts)
-        return mapped
 
-    def count(self, counts: Mapping[str, int]) -> None:
-        for name, count in counts.items():
-            self.counters[name] = self.counters.get(name, 0) + count
+def collect(mapper: Mapper, pieces: Sequence[Piece], full: Callable[[Pairs], None] | None = None) -> Pairs | None:
+    """Map pieces. When there are too many pairs, `full` is given those so far, and others begin; None without it."""
+    made = _Making()
+    alone = len(pieces) == 1  # a leaf is small
+    for which, piece in enumerate(pieces):
+        before, number, record = len(made.codes), -1, None
+        add_code, add_value, code_of = made.codes.append, made.values.append, made.code_of
+        try:
+            records = piece.records()
+            if len(records) == 1:  # perhaps a whole chunk, which may give very many pairs
+                number, record = 0, records[0]
+                for portion in _portions(iter(mapper(None, record))):
+                    for key, value in portion:
+                        made.codes.append(made.code_of[key])
+                        made.values.append(value)
+                    if len(made.codes) > PENDING_PAIRS:
+                        if full is None:
+                            break
+                        full(made.pairs())
+                        made, before = _Making(), 0
+            else:
+                for number, record in enumerate(records):  # noqa: B007 - named when the mapper fails
+                    for key, value in mapper(None, record):  # not `map`, which a StopIteration in a mapper would end
+                        add_code(code_of[key])
+                        add_value(value)
+                    if alone and len(made.codes) > PENDING_PAIRS:
+                        if full is None:
+                            break
+                        full(made.pairs())
+                        made, before = _Making(), 0
+                        add_code, add_value, code_of = made.codes.append, made.values.append, made.code_of
+        except USERS_ERRORS as error:
+            raise UserError(_records_before(pieces, which) + number, record) from error
+        made.sizes.append(len(made.codes) - before)
+        made.counters.append(take_counts())
+        if len(made.codes) > PENDING_PAIRS:
+            if full is None:
+                return None
+            full(made.pairs())
+            made = _Making()
+    return made.pairs()
+
+
+class _Making:
+    """Pairs on their way."""
+
+    def __init__(self) -> None:
+        self.code_of: defaultdict[Any, int] = defaultdict(count().__next__)
+        self.codes: list[int] = []
+        self.values: list[Any] = []
+        self.sizes: list[int] = []
+        self.counters: list[dict[str, int]] = []
+
+    def pairs(self) -> Pairs:
+        codes, sizes = np.array(self.codes, np.int64), np.array(self.sizes, np.int64)
+        return Pairs(list(self.code_of), codes, self.values, sizes, self.counters)
+
+
+def _portions(pairs: Iterator[Any]) -> Iterator[list[Any]]:
+    while portion := list(islice(pairs, _PORTION)):
+        yield portion
+
+
+def _records_before(pieces: Sequence[Piece], which: int) -> int:
+    """How many records of the chunk stand before a piece; counted only when one has failed."""
+    return sum(len(piece.records()) for piece in pieces[:which])

@@ -97,12 +97,12 @@ class TreePlan:
         return np.flatnonzero(~self.known[0]).tolist(), nodes
 
     def replaced(self, index: int) -> tuple[RunRef, ...]:
-        """The runs of the old chunks at and beside the place of a new one, as far as they are gone."""
+        """The runs of the old chunks at the place of a new one, and beside it, as far as they are gone."""
         if self.old is None:
             return ()
         old = self.old.levels[0]
-        near = {int(places[index]) + step for step in (0, -1, 1) for places in self.places}
-        return tuple(RunRef.of_row(old.refs[at]) for at in sorted(near) if 0 <= at < len(old.ids) and not self.kept[at])
+        near = dict.fromkeys(int(places[index]) + step for step in (0, -1, 1) for places in self.places)
+        return tuple(RunRef.of_row(old.refs[at]) for at in near if 0 <= at < len(old.ids) and not self.kept[at])
 
     def node_task(self, level: int, node: int) -> NodeTask:
         """A node to contract, with the one it follows."""

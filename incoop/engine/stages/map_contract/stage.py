@@ -7,9 +7,10 @@ keys say how many shards it has; before that it is only guessed at, to be told.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,18 +19,16 @@ from incoop.base.errors import BadCall, IncoopError
 from incoop.contraction.columns.encoding import ENCODING_VERSION
 from incoop.contraction.parts.headers import RunHeader, RunRef
 from incoop.contraction.parts.packs import BlockLost
-from incoop.contraction.parts.part import Part
+from incoop.contraction.parts.part import Part, shard_part
 from incoop.contraction.tree.combine import CombinerChangesKeys
 from incoop.engine.events import DidReuse, WillRun
 from incoop.engine.explain import Explanation
 from incoop.engine.failures import NotDeterministic, place_of
 from incoop.engine.inputs import BlockSource, chunk_inputs
 from incoop.engine.output import Mapped, Output, Sharded
-from incoop.engine.stage import Finished, OutputUnknown, RunOptions
-from incoop.engine.stages.map_contract.contract_step import ContractStep
+from incoop.engine.stage import Finished, OutputUnknown, RunOptions, Step
 from incoop.engine.stages.map_contract.explain import why_it_runs
-from incoop.engine.stages.map_contract.identity import Identity, identify
-from incoop.engine.stages.map_contract.map_step import MapStep
+from incoop.engine.stages.map_contract.identity import MAP, Identity, identify
 from incoop.engine.stages.map_contract.plan import (
     TreePlan,
     plan_chunks,
@@ -37,16 +36,19 @@ from incoop.engine.stages.map_contract.plan import (
 )
 from incoop.engine.stages.map_contract.record import RefusedCombiner, TreeRecord, Trial
 from incoop.engine.stages.map_contract.state import JobState
-from incoop.engine.stages.map_contract.verify import NotAsBefore, Verifier
 from incoop.engine.stored import run_of_entry
 from incoop.inchdfs.cutting.parallel import SegmentRunner
+
+if TYPE_CHECKING:
+    from incoop.engine.stages.map_contract.contract_step import ContractStep
+    from incoop.engine.stages.map_contract.map_step import MapStep
 
 
 class MapContract(JobState):
     """One job on its way through a run."""
 
     #: The number is that of what `TreeRecord` holds.
-    kind = "map contract reduce 1"
+    kind = "map contract reduce 2"
 
     @property
     def proves(self) -> bool:
@@ -60,7 +62,10 @@ class MapContract(JobState):
         return identify(self.job)
 
     def look(self, options: RunOptions, segments: SegmentRunner | None) -> int:
-        self.chunked = chunk_inputs(self.job, self._inputs, self._store, options.chunks, options.paranoid, segments)
+        self.chunked = chunk_inputs(
+            *(self.job, self._inputs, self._store, options.chunks, options.paranoid, segments),
+            will_read=self.attempt.runner.prepare,
+        )
         return self.chunked.size
 
     def recall(self, coded: Identity, identity: Identity, body: bytes | None) -> None:
@@ -88,7 +93,7 @@ class MapContract(JobState):
         reduces = self.shards if self.job.reducer is not None else 0
         tell = self.attempt.events.tell
         tell(WillRun({"map": len(ids), "combine": nodes * self.shards, "reduce": reduces}))
-        tell(DidReuse(MapStep.name, self.plan.chunks.ids[self.plan.known[0]]))
+        tell(DidReuse(MAP, self.plan.chunks.ids[self.plan.known[0]]))
 
     def _find_output(self) -> RunRef | None:
         """The output, if it is known with all that it rests on."""
@@ -123,7 +128,14 @@ class MapContract(JobState):
         )
 
     @property
-    def steps(self) -> tuple[MapStep, ContractStep]:
+    def steps(self) -> Sequence[Step]:
+        return () if self.done else self._steps()
+
+    def _steps(self) -> tuple[MapStep, ContractStep]:
+        # With all that tasks need: a run that reuses everything does not wait for it.
+        from incoop.engine.stages.map_contract.contract_step import ContractStep
+        from incoop.engine.stages.map_contract.map_step import MapStep
+
         return MapStep(self), ContractStep(self)
 
     def finish(self) -> Finished:
@@ -175,11 +187,14 @@ class MapContract(JobState):
             return block_hash(plan.levels[-1].ids.tobytes())
         reader = self.attempt.reader()
         header = RunHeader.load(RunRef.of_row(plan.levels[-1].refs[0]), self.shards, reader)
-        parts = (Part.of_shard(row, shard, self.shards, reader, {}) for shard, row in enumerate(header.rows))
+        runs: dict[bytes, Part] = {}
+        parts = (shard_part(row, shard, self.shards, reader, runs) for shard, row in enumerate(header.rows))
         return block_hash(b"".join(part.content() for part in parts))
 
     def verify(self, share: float) -> tuple[int, int]:
         """Compute a random share of chunks and shards again, from scratch; another result is an error."""
+        from incoop.engine.stages.map_contract.verify import NotAsBefore, Verifier
+
         if not self.done:
             raise NotAsBefore(self.name)
         if not len(self.plan.chunks.ids):
@@ -188,7 +203,7 @@ class MapContract(JobState):
         if packed.handles:
             raise BadCall("verify takes no functions with broadcast variables or accumulators: nobody else has them.")
         verifier = Verifier(share, packed, self.attempt.reader())
-        mapping, contracting = self.steps
+        mapping, contracting = self._steps()
         chosen = verifier.some(len(self.plan.chunks.ids))
         kept = [RunRef.of_row(self.plan.chunks.refs[index]) for index in chosen]
         shards = self.job.shard_count if self.job.reducer is not None else 0

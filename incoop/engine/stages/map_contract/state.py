@@ -10,7 +10,7 @@ import xxhash
 
 from incoop import inchdfs
 from incoop.code import Functions
-from incoop.contraction.parts.headers import RunRef, StoredDelta, all_small
+from incoop.contraction.parts.headers import RunRef, StoredChange
 from incoop.contraction.tree.folds import Fold, recognise
 from incoop.contraction.tree.known_combiners import BatchCombiner
 from incoop.engine.inputs import ChunkedInput
@@ -56,14 +56,14 @@ class JobState:
         self.attempt = attempt
         self.tallies = Tallies()
         #: How chunks mapped in this attempt differ from those they were made from.
-        self.deltas: dict[bytes, StoredDelta] = {}
+        self.changes: dict[bytes, StoredChange] = {}
         self.output = None
         self.__dict__.pop("functions", None)
 
     def lay(self) -> None:
         """Lay the tree over the chunk runs, with its shards as far as they are known, and find its nodes."""
         if len(self.plan.chunks.ids) and self.plan.all_chunks_known:
-            self.shards = self.job.shards_for(all_small(self.plan.chunks.refs))
+            self.shards = self.job.shards_for(bool(self.plan.chunks.refs["few"].all()))
         else:
             self.shards = self.old.shards if self.old is not None else self.job.shard_count
         old = self.old
@@ -77,12 +77,12 @@ class JobState:
         """Ask the memo for what the last generation does not hold."""
         unknown = self.plan.unknown()
         lost = self.attempt.lost
-        if lost:  # only chunk runs are trusted then: they refer to no other pack than their own
+        if lost:  # only chunk runs are trusted then: they refer to few other packs than their own
             unknown = [each for each in unknown if each[0] == 0]
         # After a loss more may be lost: packs that are gone or too short are found here, before anything runs on them.
         entries = self.attempt.memo.lookup([id_ for _, _, id_ in unknown], probe_packs=bool(lost))
         for (level, index, id_), entry in zip(unknown, entries, strict=True):
-            if entry is not None and entry.pack not in lost:
+            if entry is not None and not lost.intersection(entry.packs()):
                 self.plan.learn(level, index, run_of_entry(entry))
                 if level == 0 and entry.inline:
                     self.tallies.by_chunk[id_] = json.loads(entry.inline)

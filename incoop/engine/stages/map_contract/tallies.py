@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from incoop.engine.stages.map_contract.contract_task import ShardDone
 from incoop.engine.stages.map_contract.record import Ids, TreeRecord
+
+if TYPE_CHECKING:
+    from incoop.engine.stages.map_contract.contract_task import ShardDone
 
 
 @dataclass(slots=True)

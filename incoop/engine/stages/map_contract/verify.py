@@ -17,7 +17,7 @@ from typing import Any
 from incoop.base.errors import IncoopError
 from incoop.code import Shipment
 from incoop.contraction.columns.encoding import encode
-from incoop.contraction.parts.headers import RunHeader, RunRef
+from incoop.contraction.parts.headers import RunHeader, RunRef, read_run
 from incoop.contraction.tree.node import NodeTask
 from incoop.engine.output import Mapped, Output, OutputBlock, Sharded
 from incoop.engine.running.apart import run_apart
@@ -67,8 +67,7 @@ class Verifier:
         """What a chunk's run holds."""
         if not shards:
             return _counted(Mapped([ref]), 0, self.reader)
-        header = RunHeader.load(ref, shards, self.reader)
-        return Counter({bytes(row["content"]): number for number, row in enumerate(header.rows)})
+        return Counter({read_run(ref, self.reader).content(): 1})
 
     def shards(self, spec: ContractSpec, plan: TreePlan, output: Sharded, chosen: Sequence[int]) -> int | None:
         """The first of these shards whose output comes out otherwise than what is kept; None where all agree."""
@@ -80,7 +79,7 @@ class Verifier:
             old_root=None,
             old_output=None,
             refs=plan.refs_for(nodes, {plan.root}),
-            deltas={},
+            changes={},
         )
         (answer,) = run_apart(partial(contract_shards, spec), [list(chosen)])
         if isinstance(answer, Exception):

@@ -1,0 +1,23 @@
+"""How often each word, and each two words in a row, occur."""
+
+import itertools
+
+import incoop
+
+
+def of_words(_, line):
+    for word in line.split():
+        yield word, 1
+
+
+def of_pairs(_, line):
+    for pair in itertools.pairwise(line.split()):
+        yield pair, 1
+
+
+def total(key, counts):
+    yield key, sum(counts)
+
+
+words = incoop.Job("count of words", mapper=of_words, combiner=total, reducer=total)
+pairs = incoop.Job("count of pairs of words", mapper=of_pairs, combiner=total, reducer=total)

@@ -1,0 +1,1 @@
+"""Who carries work out: where it goes, and what user code may do to the processes that do it."""
