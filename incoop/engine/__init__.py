@@ -6,6 +6,7 @@
     running/             who carries work out: Spark, a cluster, threads of this process
     events.py            what happened; report.py reads it
     record.py keeper.py  what a run leaves, and how it is written
+    blocks.py                       what a task reads: a chunk of a file, or another run's pairs
     inputs.py output.py save.py     what goes in, what comes out
 
 Imports base, inchdfs, contraction, scheduler, memo, fingerprint, code and job.

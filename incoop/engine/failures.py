@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 
 from incoop.base.errors import IncoopError
-from incoop.engine.output import OutputBlock
-from incoop.inchdfs.store.packs import Location
+from incoop.engine.blocks import Block
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,21 +151,8 @@ class NotFollowed(IncoopError):
         )
 
 
-def failed_at(where: Location | OutputBlock, record_number: int, record: str) -> AtRecord | AtKey:
+def failed_at(block: Block, record_number: int, record: str) -> AtRecord | AtKey:
     """Where a map task failed; a negative number stands for a key that it combined."""
     if record_number < 0:
         return AtKey(record, in_chunk=True)
-    return AtRecord(place_of(where, record_number), record)
-
-
-def place_of(where: Location | OutputBlock, record_number: int) -> str:
-    """File and line of a record, for text in the user's own file; else the chunk."""
-    if isinstance(where, OutputBlock) or where.kept:
-        return f"chunk {where.id.hex()[:16]}, record {record_number + 1}"
-    lines = 0
-    with Path(where.path).open("rb") as file:
-        left = where.offset
-        while left and (piece := file.read(min(left, 1 << 20))):
-            lines += piece.count(b"\n")
-            left -= len(piece)
-    return f"{where.path}, line {lines + record_number + 1}"
+    return AtRecord(block.place_of(record_number), record)

@@ -18,12 +18,11 @@ import numpy.typing as npt
 from incoop import inchdfs
 from incoop.base.errors import BadCall
 from incoop.contraction.parts.packs import BlockLost
-from incoop.engine.output import OutputBlock
+from incoop.engine.blocks import Block, ChunkBlock, PairBlock
 from incoop.inchdfs.cutting.chunk_table import ROW
 from incoop.inchdfs.cutting.parallel import SegmentRunner
 from incoop.inchdfs.store.index import AsBefore, Named
 from incoop.inchdfs.store.manifest import Manifest
-from incoop.inchdfs.store.packs import Location
 from incoop.job import Job
 
 #: How a stored dataset is named as an input.
@@ -32,22 +31,37 @@ SCHEME = "inchdfs:/"
 
 @runtime_checkable
 class BlockSource(Protocol):
-    """The result of another run: its output blocks are chunks."""
+    """The result of another run, or what is like it: its blocks are chunks."""
 
-    def output_blocks(self) -> list[OutputBlock]: ...
+    def output_blocks(self) -> Sequence[PairBlock]: ...
 
     def recover(self, lost: BlockLost) -> None: ...
 
 
-class _Blocks:
-    """Output blocks with the rows that a manifest would have for them."""
+class _Pairs:
+    """Blocks of pairs, with the rows that a manifest would have for them."""
 
-    def __init__(self, blocks: list[OutputBlock]) -> None:
+    def __init__(self, blocks: Sequence[PairBlock]) -> None:
         self.blocks = [block for block in blocks if block.length]
         self.rows = np.array([(b.id, b.length, 0, b.tail, True) for b in self.blocks], ROW)
 
+    def at(self, indices: list[int]) -> Sequence[Block]:
+        return [self.blocks[index] for index in indices]
 
-Piece = Manifest | _Blocks
+
+class _Chunks:
+    """The chunks of files."""
+
+    def __init__(self, manifest: Manifest, store: inchdfs.DatasetStore) -> None:
+        self._manifest, self._store = manifest, store
+        self.rows = manifest.rows
+
+    def at(self, indices: list[int]) -> Sequence[Block]:
+        places = inchdfs.locate(self._store, self._manifest)
+        return [ChunkBlock(places[index]) for index in indices]
+
+
+Piece = _Chunks | _Pairs
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +70,8 @@ class ChunkedInput:
 
     rows: npt.NDArray[Any]
     mapper_of: npt.NDArray[np.int64]
-    #: Where the bytes of the chunks at these indices (ascending) are.
-    locate: Callable[[list[int]], Sequence[Location | OutputBlock]]
+    #: The chunks at these indices (ascending), as tasks read them.
+    blocks: Callable[[list[int]], Sequence[Block]]
 
     @property
     def size(self) -> int:
@@ -90,12 +104,12 @@ def chunk_inputs(
     pieces: list[tuple[Piece, int]] = []
     for each, which in named:
         if isinstance(each, BlockSource):
-            pieces.append((_Blocks(each.output_blocks()), which))
+            pieces.append((_Pairs(each.output_blocks()), which))
         else:
-            pieces += [(manifest, which) for manifest in index(each)]
+            pieces += [(_Chunks(manifest, store), which) for manifest in index(each)]
     rows = np.concatenate([np.empty(0, ROW), *(piece.rows for piece, _ in pieces)])
     mapper_of = np.repeat([which for _, which in pieces], [len(piece.rows) for piece, _ in pieces])
-    return ChunkedInput(rows, mapper_of.astype(np.int64), lambda wanted: _locate(store, pieces, wanted))
+    return ChunkedInput(rows, mapper_of.astype(np.int64), partial(_blocks, [piece for piece, _ in pieces]))
 
 
 def _manifests(
@@ -143,16 +157,13 @@ def _manifests(
     return found
 
 
-def _locate(
-    store: inchdfs.DatasetStore, pieces: list[tuple[Piece, int]], wanted: list[int]
-) -> list[Location | OutputBlock]:
-    found: list[Location | OutputBlock] = []
+def _blocks(pieces: list[Piece], wanted: list[int]) -> list[Block]:
+    found: list[Block] = []
     first = 0
     index = np.array(wanted, np.int64)
-    for piece, _ in pieces:
+    for piece in pieces:
         low, high = np.searchsorted(index, [first, first + len(piece.rows)]).tolist()
         if low < high:
-            places = piece.blocks if isinstance(piece, _Blocks) else inchdfs.locate(store, piece)
-            found += [places[at] for at in (index[low:high] - first).tolist()]
+            found += piece.at((index[low:high] - first).tolist())
         first += len(piece.rows)
     return found

@@ -23,6 +23,7 @@ from incoop.contraction.parts.blocks import read_block, read_overlay
 from incoop.contraction.parts.headers import RunHeader, RunRef
 from incoop.contraction.parts.packs import BlockLost
 from incoop.contraction.parts.part import Part, differing_pairs
+from incoop.engine.blocks import PairBlock
 from incoop.engine.running.counters import COUNTED
 from incoop.engine.stored import BlobReader
 
@@ -30,7 +31,7 @@ Pair = tuple[Any, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class OutputBlock:
+class OutputBlock(PairBlock):
     """A stored block of pairs: where it is, and what verifies it."""
 
     id: bytes
@@ -41,7 +42,6 @@ class OutputBlock:
     is_run: bool
     #: Whether a run's values are still to be paired with their keys.
     bare: bool
-    #: Where the block stands among its neighbours; shapes the next stage's tree.
     tail: int
     #: What changed in a shard's block since it was written.
     changes: BlockChanges | None = field(default=None, kw_only=True)

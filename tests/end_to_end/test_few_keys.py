@@ -10,6 +10,7 @@ import pytest
 
 import incoop
 from incoop.contraction.parts.write import SMALL_RUN
+from incoop.engine.blocks import ChunkBlock
 from incoop.engine.stages.map_contract.map_task import ChunkTask
 from incoop.engine.stages.map_contract.task_groups import shared_out
 from incoop.inchdfs.store.packs import Location
@@ -142,7 +143,7 @@ M = 1 << 20
 
 
 def tasks(*sizes: int) -> list[ChunkTask]:
-    return [ChunkTask(bytes([at]), Location(b"", "", 0, size, size)) for at, size in enumerate(sizes)]
+    return [ChunkTask(bytes([at]), ChunkBlock(Location(b"", "", 0, size, size))) for at, size in enumerate(sizes)]
 
 
 @pytest.mark.parametrize(
@@ -157,7 +158,7 @@ def tasks(*sizes: int) -> list[ChunkTask]:
 )
 def test_chunks_are_shared_out(sizes: list[int], cores: int, expected: list[list[int]]) -> None:
     groups = shared_out(tasks(*sizes), cores)
-    assert sorted([task.where.length for task in group] for group in groups) == sorted(expected)
+    assert sorted([task.block.length for task in group] for group in groups) == sorted(expected)
     assert sorted(task.id for group in groups for task in group) == [task.id for task in tasks(*sizes)]
     for group in groups:
         assert [task.id for task in group] == sorted(task.id for task in group)

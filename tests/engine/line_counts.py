@@ -16,6 +16,7 @@ import xxhash
 from incoop import inchdfs
 from incoop.base.errors import IncoopError
 from incoop.code import Functions, KnownReads, Observed, Shipment
+from incoop.engine.blocks import Block
 from incoop.engine.events import DidExecute, DidReuse, WillRun
 from incoop.engine.explain import Explanation
 from incoop.engine.inputs import chunk_inputs
@@ -23,7 +24,6 @@ from incoop.engine.output import Mapped, Output
 from incoop.engine.running.work import Work
 from incoop.engine.stage import Attempt, Finished, RunOptions
 from incoop.fingerprint import fingerprint
-from incoop.inchdfs.store.packs import Location, read_chunk
 from incoop.job import Job
 from incoop.memo import MemoEntry, WorkerConfig
 
@@ -53,13 +53,13 @@ class CountSpec:
     worker: WorkerConfig
 
 
-def count_chunks(spec: CountSpec, tasks: Sequence[tuple[bytes, Location]]) -> list[Any]:
+def count_chunks(spec: CountSpec, tasks: Sequence[tuple[bytes, Block]]) -> list[Any]:
     """In a worker: ids and counts, and what the function read."""
     try:
         opened = spec.code.open()
         with opened.at_work() as observed:
             (counts,) = opened.functions.mappers
-            done = [(id_, counts(read_chunk(where))) for id_, where in tasks]
+            done = [(id_, counts(block.content())) for id_, block in tasks]
     except IncoopError as error:
         return [error]
     doubt = opened.doubts()
@@ -75,7 +75,7 @@ class CountStep:
     def work(self) -> Work | None:
         stage = self._stage
         missing = [index for index, id_ in enumerate(stage.ids) if id_ not in stage.counts]
-        tasks = list(zip([stage.ids[i] for i in missing], stage.chunked.locate(missing), strict=True))
+        tasks = list(zip([stage.ids[i] for i in missing], stage.chunked.blocks(missing), strict=True))
         if not tasks:
             return None
         return Work(

@@ -16,8 +16,8 @@ MB = 1 << 20
 
 
 def tasks(sizes: list[int]) -> list[ChunkTask]:
-    where: list[Any] = [SimpleNamespace(length=size) for size in sizes]
-    return [ChunkTask(at.to_bytes(16), each) for at, each in enumerate(where)]
+    blocks: list[Any] = [SimpleNamespace(length=size) for size in sizes]
+    return [ChunkTask(at.to_bytes(16), each) for at, each in enumerate(blocks)]
 
 
 def shared(sizes: list[int], cores: int) -> list[list[int]]:

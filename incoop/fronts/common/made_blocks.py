@@ -5,14 +5,14 @@ Contract: a block's id says what its pairs are, so that equal ids may stand for 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import xxhash
 
 from incoop.contraction.parts.packs import BlockLost
-from incoop.engine.output import OutputBlock
+from incoop.engine.blocks import PairBlock
 from incoop.engine.stored import BlobReader
 
 #: Gives pairs, or records as a file holds them: what the mapper that reads the block expects.
@@ -20,18 +20,17 @@ Read = Callable[[BlobReader], list[Any]]
 
 
 @dataclass(frozen=True, slots=True)
-class MadeBlock(OutputBlock):
-    """A block whose records a function gives; it travels to the task that reads it, so it must pickle."""
+class MadeBlock(PairBlock):
+    """A block whose records a function gives."""
 
+    id: bytes
+    #: Stands for the work with the block; a block of none is left out.
+    length: int
+    tail: int
     read: Read
 
     def pairs(self, reader: BlobReader) -> list[Any]:
         return self.read(reader)
-
-
-def made_block(id_: bytes, length: int, tail: int, read: Read) -> MadeBlock:
-    """`length` stands for the work with the block; `tail` is the same while its content alone changes."""
-    return MadeBlock(id_, b"", 0, max(1, length), is_run=False, bare=False, tail=tail, read=read)
 
 
 def id_of(kind: str, *pieces: bytes) -> bytes:
@@ -44,12 +43,12 @@ class MadeBlocks:
     """Blocks that are listed when they are first needed; a `BlockSource` for the engine."""
 
     def __init__(
-        self, make: Callable[[], list[OutputBlock]], recover: Callable[[BlockLost], None] = lambda _: None
+        self, make: Callable[[], Sequence[PairBlock]], recover: Callable[[BlockLost], None] = lambda _: None
     ) -> None:
         self._make, self._recover = make, recover
-        self._made: list[OutputBlock] | None = None
+        self._made: Sequence[PairBlock] | None = None
 
-    def output_blocks(self) -> list[OutputBlock]:
+    def output_blocks(self) -> Sequence[PairBlock]:
         if self._made is None:
             self._made = self._make()
         return self._made

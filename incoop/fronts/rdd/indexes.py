@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark import RDD
 
-from incoop.engine.output import OutputBlock, Pair
+from incoop.engine.blocks import PairBlock
+from incoop.engine.output import Pair
 from incoop.engine.stored import BlobReader
-from incoop.fronts.common.made_blocks import MadeBlocks, id_of, made_block
+from incoop.fronts.common.made_blocks import MadeBlock, MadeBlocks, id_of
 from incoop.fronts.rdd.lineage import Base, RddPart
 from incoop.fronts.rdd.mergers import merger
 from incoop.fronts.rdd.stages import Above, RddStage, StageWork
@@ -84,14 +85,14 @@ class Indexed(Base):
             self._blocks = MadeBlocks(self._numbered, self._base.blocks().recover)
         return self._blocks
 
-    def _numbered(self) -> list[OutputBlock]:
+    def _numbered(self) -> list[MadeBlock]:
         sizes: dict[bytes, int] = dict(self._sizes.result())
         first = 0
-        made: list[OutputBlock] = []
+        made: list[MadeBlock] = []
         for block in self._base.blocks().output_blocks():
             id_ = id_of("indexed", block.id, first.to_bytes(8, "little"))
             made.append(
-                made_block(id_, block.length, block.tail, partial(_with_numbers, block, self._base.shape, first))
+                MadeBlock(id_, block.length, block.tail, partial(_with_numbers, block, self._base.shape, first))
             )
             first += sizes.get(block.id, 0)
         return made
@@ -139,9 +140,9 @@ class _Sizes(Base):
     def input(self) -> MadeBlocks:
         source = self._base.blocks()
 
-        def sizes() -> list[OutputBlock]:
+        def sizes() -> list[MadeBlock]:
             return [
-                made_block(id_of("size", block.id), block.length, block.tail, partial(_size, block))
+                MadeBlock(id_of("size", block.id), block.length, block.tail, partial(_size, block))
                 for block in source.output_blocks()
             ]
 
@@ -174,10 +175,10 @@ class IndexedRanges(RddStage):
         return super()._run()
 
 
-def _size(block: OutputBlock, reader: BlobReader) -> list[Pair]:
+def _size(block: PairBlock, reader: BlobReader) -> list[Pair]:
     return [(block.id, len(block.pairs(reader)))]
 
 
-def _with_numbers(block: OutputBlock, shape: Shape, first: int, reader: BlobReader) -> list[Pair]:
+def _with_numbers(block: PairBlock, shape: Shape, first: int, reader: BlobReader) -> list[Pair]:
     records = read_light((), block.pairs(reader), shape)
     return [(record, number) for number, record in enumerate(records, first)]

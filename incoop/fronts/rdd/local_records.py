@@ -16,9 +16,8 @@ from pyspark import RDD
 
 from incoop.contraction.columns.column import Column
 from incoop.contraction.columns.column_bytes import read_column, write_column
-from incoop.engine.output import OutputBlock
 from incoop.engine.stored import BlobReader
-from incoop.fronts.common.made_blocks import MadeBlocks, id_of, made_block
+from incoop.fronts.common.made_blocks import MadeBlock, MadeBlocks, id_of
 from incoop.fronts.rdd.imported_blocks import pieces
 from incoop.fronts.rdd.lineage import Base
 from incoop.fronts.rdd.slices import slices
@@ -40,7 +39,7 @@ class LocalRecords(Base):
     def input(self) -> MadeBlocks:
         return self._source
 
-    def _blocks(self) -> list[OutputBlock]:
+    def _blocks(self) -> list[MadeBlock]:
         return [_block(piece) for elements in self._divided() for piece in pieces(elements, one_by_one=False)]
 
     def _divided(self) -> list[Sequence[Any]]:
@@ -65,12 +64,12 @@ class LocalRecords(Base):
         return not self._made.elements()
 
 
-def _block(piece: list[Any]) -> OutputBlock:
+def _block(piece: list[Any]) -> MadeBlock:
     out: list[bytes | memoryview] = []
     write_column(Column.of([(None, element) for element in piece]), out)
     data = b"".join(out)
     id_ = id_of("local", data)
-    return made_block(id_, len(data), xxhash.xxh3_64_intdigest(id_), partial(_pairs, data))
+    return MadeBlock(id_, len(data), xxhash.xxh3_64_intdigest(id_), partial(_pairs, data))
 
 
 def _pairs(data: bytes, reader: BlobReader) -> list[Any]:

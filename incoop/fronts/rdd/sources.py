@@ -13,15 +13,15 @@ from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
 from pyspark import RDD
 
 from incoop import inchdfs
+from incoop.engine.blocks import ChunkBlock
 from incoop.engine.inputs import BlockSource
-from incoop.engine.output import OutputBlock
 from incoop.engine.stored import BlobReader
-from incoop.fronts.common.made_blocks import MadeBlocks, id_of, made_block
+from incoop.fronts.common.made_blocks import MadeBlock, MadeBlocks, id_of
 from incoop.fronts.rdd.hadoop_paths import OTHER_CODECS, local_files
 from incoop.fronts.rdd.hadoop_splits import Sized, whole_file_splits
 from incoop.fronts.rdd.imported_blocks import ImportedBlocks
 from incoop.fronts.rdd.lineage import Base, Quietly, Unmemoized
-from incoop.fronts.rdd.records import file_as_record, records_of_chunk
+from incoop.fronts.rdd.records import file_as_record
 from incoop.fronts.rdd.steps import NarrowStep, Shape, read_light
 from incoop.inchdfs.cutting.records import RecordFormat, WholeFile
 
@@ -68,12 +68,12 @@ class Files(Base):
         return files
 
     def blocks(self) -> MadeBlocks:
-        def chunks() -> list[OutputBlock]:
+        def chunks() -> list[MadeBlock]:
             manifest = self._program.session.index(self.input(), self.records)
             form = repr(self.records).encode()
             return [
-                made_block(
-                    id_of("chunk", form, where.id), where.length, tail, partial(records_of_chunk, where, self.records)
+                MadeBlock(
+                    id_of("chunk", form, where.id), where.length, tail, partial(ChunkBlock(where).records, self.records)
                 )
                 for where, tail in zip(
                     inchdfs.locate(self._program.session.datasets, manifest),
@@ -175,7 +175,7 @@ class WholeFiles(Base):
     def empty(self) -> bool:
         return not self.blocks().output_blocks()
 
-    def _files(self, uris: list[str]) -> list[OutputBlock]:
+    def _files(self, uris: list[str]) -> list[MadeBlock]:
         """A block for each file. Those that did not move since the last run are not read."""
         if not uris:
             return []
@@ -185,16 +185,16 @@ class WholeFiles(Base):
             inchdfs.Listing(f"{self._program.folder or Path.cwd()} {self._path}", paths), WholeFile()
         )
         places = iter(inchdfs.locate(session.datasets, manifest))
-        made: list[OutputBlock] = []
+        made: list[MadeBlock] = []
         for uri, (entry, rows) in zip(uris, manifest.by_file(), strict=True):
-            where = next(places) if len(rows) else None
-            content = where.id if where is not None else b""
+            chunk = ChunkBlock(next(places)) if len(rows) else None
+            content = chunk.id if chunk is not None else b""
             made.append(
-                made_block(
+                MadeBlock(
                     id_of("file", uri.encode(), content, bytes([self._use_unicode])),
-                    entry.size,
+                    max(1, entry.size),  # an empty file is a record, too
                     xxhash.xxh3_64_intdigest(uri.encode()),
-                    partial(file_as_record, uri, where, self._use_unicode),
+                    partial(file_as_record, uri, chunk, self._use_unicode),
                 )
             )
         return made

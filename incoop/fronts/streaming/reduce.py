@@ -15,6 +15,7 @@ import numpy as np
 import xxhash
 
 from incoop.contraction.parts.packs import BlockLost
+from incoop.engine.blocks import PairBlock
 from incoop.engine.output import OutputBlock, Pair
 from incoop.engine.stored import BlobReader
 from incoop.fronts.streaming.aggregate import aggregate
@@ -98,9 +99,12 @@ class ReduceBuckets:
 
 
 @dataclass(frozen=True, slots=True)
-class PartitionBlock(OutputBlock):
+class PartitionBlock(PairBlock):
     """The blocks of a partition as one."""
 
+    id: bytes
+    length: int
+    tail: int
     partition: int
     partitioner: Partitioner
     blocks: tuple[OutputBlock, ...]
@@ -112,8 +116,7 @@ class PartitionBlock(OutputBlock):
         number = np.array([partition, partitioner.reducers], np.int64).tobytes()
         id_ = xxhash.xxh3_128_digest(number + b"".join(block.id for block in together))
         length = sum(block.length for block in together)
-        first = together[0]
-        return cls(id_, first.pack, first.offset, length, True, first.bare, partition, partition, partitioner, together)
+        return cls(id_, length, partition, partition, partitioner, together)
 
     def pairs(self, reader: BlobReader) -> Buckets:
         partitioner = self.partitioner
@@ -130,7 +133,7 @@ class Partitions:
     combined: Result
     partitioner: Partitioner
 
-    def output_blocks(self) -> list[OutputBlock]:
+    def output_blocks(self) -> list[PartitionBlock]:
         shards = self.combined.part_blocks()
         if not shards:  # no input
             return []

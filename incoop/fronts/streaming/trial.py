@@ -18,7 +18,7 @@ from incoop.engine.failures import CombinerNotSound
 from incoop.engine.inputs import SCHEME
 from incoop.engine.stages.map_contract.alike import EXACT, Noise, alike, noise_of
 from incoop.engine.stored import BlobReader
-from incoop.fronts.common.made_blocks import MadeBlocks, made_block
+from incoop.fronts.common.made_blocks import MadeBlock, MadeBlocks
 from incoop.fronts.streaming.combine import LineCombiner
 from incoop.fronts.streaming.lines import KeyRule, joined, lines_of
 from incoop.fronts.streaming.map import ChunkText, MapStage
@@ -104,7 +104,7 @@ def _by_key(lines: list[bytes], rule: KeyRule) -> dict[bytes, list[bytes]]:
 def sample_blocks(store: inchdfs.DatasetStore, inputs: Sequence[str]) -> MadeBlocks:
     """The beginning of the input as the only chunk of a job. Its id is that of the trial, not of the text."""
     read = partial(_sample_chunk, store, tuple(inputs))
-    return MadeBlocks(lambda: [made_block(b"combiner's trial", 1, 0, read)])
+    return MadeBlocks(lambda: [MadeBlock(b"combiner's trial", 1, 0, read)])
 
 
 def _sample_chunk(store: inchdfs.DatasetStore, inputs: tuple[str, ...], reader: BlobReader) -> list[ChunkText]:

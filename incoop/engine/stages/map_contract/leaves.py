@@ -19,6 +19,7 @@ import numpy as np
 import xxhash
 
 from incoop.contraction.tree.known_combiners import BatchCombiner
+from incoop.engine.blocks import records_of
 from incoop.engine.stages.map_contract.mapping import Piece
 from incoop.inchdfs.cutting.records import Lines, RecordFormat
 from incoop.job import Reducer
@@ -128,12 +129,6 @@ class Leaves:
 
     def _records(self, low: int, high: int) -> Sequence[Any]:
         return records_of(self.form, self.content[low:high])
-
-
-def records_of(form: RecordFormat, content: bytes) -> Sequence[Any]:
-    """All records of some bytes."""
-    records = form.records(content)
-    return records if isinstance(records, list) else list(records)
 
 
 def _between(lines: list[Any], low: int, high: int) -> list[Any]:

@@ -66,14 +66,14 @@ class MapStep:
         )
 
     def _size(self) -> int:
-        return sum(task.where.length for task in self._tasks)
+        return sum(task.block.length for task in self._tasks)
 
     def _expected(self) -> int:
         """Bytes that will be mapped, as a guess: of a chunk that takes the place of another, some leaves."""
         mappers = self._stage.functions.mappers
         by_leaf = [not isinstance(each, ChunkMapper) for each in mappers]
         return sum(
-            task.where.length // (FEW_LEAVES if task.old and by_leaf[task.mapper] else 1) for task in self._tasks
+            task.block.length // (FEW_LEAVES if task.old and by_leaf[task.mapper] else 1) for task in self._tasks
         )
 
     def _nearby(self) -> Nearby | None:
@@ -93,8 +93,8 @@ class MapStep:
         """The tasks of the chunks at these places."""
         plan, chunked = self._stage.plan, self._stage.chunked
         return [
-            ChunkTask(bytes(plan.chunks.ids[index]), where, int(chunked.mapper_of[index]), plan.replaced(index))
-            for index, where in zip(indices, chunked.locate(indices), strict=True)
+            ChunkTask(bytes(plan.chunks.ids[index]), block, int(chunked.mapper_of[index]), plan.replaced(index))
+            for index, block in zip(indices, chunked.blocks(indices), strict=True)
         ]
 
     def spec(self, check: bool = False) -> MapSpec:
@@ -142,7 +142,7 @@ class MapStep:
         for failure in _failures(answers):
             if isinstance(failure, IncoopError):
                 raise failure
-            place = failed_at(failure.where, failure.record_number, failure.record)
+            place = failed_at(failure.block, failure.record_number, failure.record)
             raise JobFailed(self._stage.name, str(place), failure.error, failure.trace, place, failure.cause)
         self._stage.lay()
 

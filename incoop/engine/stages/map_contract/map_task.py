@@ -21,18 +21,17 @@ from incoop.contraction.parts.headers import RunRef, StoredChange, read_run
 from incoop.contraction.parts.packs import BlockLost, OpenPack, PackBuilder
 from incoop.contraction.tree.combine import Combiner
 from incoop.contraction.tree.known_combiners import LawfulCombiner
-from incoop.engine.output import OutputBlock
+from incoop.engine.blocks import Block, records_of
 from incoop.engine.running.counters import take_counts
 from incoop.engine.running.user_code import own_error, said_of, trace_of
 from incoop.engine.stages.map_contract.grouping import map_chunk
-from incoop.engine.stages.map_contract.leaves import GROUP, Leaves, cut_leaves, leaf_bytes, records_of
+from incoop.engine.stages.map_contract.leaves import GROUP, Leaves, cut_leaves, leaf_bytes
 from incoop.engine.stages.map_contract.mapping import Piece, UserError
 from incoop.engine.stages.map_contract.soundness import check_combiner
 from incoop.engine.stages.map_contract.whole_chunks import ChunkMapper
 from incoop.engine.stages.map_contract.write_chunk import WrittenChunk, write_by_nearest, write_mapped
 from incoop.engine.stored import BlobReader
 from incoop.inchdfs.cutting.records import RecordFormat
-from incoop.inchdfs.store.packs import Location, read_chunk
 from incoop.job import Mapper
 from incoop.memo import WorkerConfig
 
@@ -70,7 +69,7 @@ class ChunkTask:
 
     #: The run's id; equal ids have interchangeable results.
     id: bytes
-    where: Location | OutputBlock
+    block: Block
     #: Which of the job's mappers.
     mapper: int = 0
     #: Runs of the chunks that this one takes the place of; their leaves may be in it.
@@ -104,7 +103,7 @@ class MapDone:
 class MapFailed:
     """A chunk whose mapper or combiner raised."""
 
-    where: Location | OutputBlock
+    block: Block
     #: How many records of the chunk came before.
     record_number: int
     record: str
@@ -178,7 +177,7 @@ def _map_and_write(work: _Work, task: ChunkTask, pack: PackBuilder, tried_on: Se
             return written, tried
     mapped = map_chunk(mapper, whole, combiner, leaves)
     # A table of a size that was asked for is kept, whatever it costs.
-    size = task.where.length if work.spec.leaf is None else None
+    size = task.block.length if work.spec.leaf is None else None
     return write_mapped(mapped, combiner, size, pack), tried
 
 
@@ -203,10 +202,10 @@ def _source(work: _Work, task: ChunkTask) -> tuple[Mapper, list[Piece], Leaves |
     if isinstance(mapper, ChunkMapper):
         if mapper.takes_old:
             mapper = replace(mapper, function=partial(mapper.function, old=partial(_old_pairs, work, task)))
-        return mapper, [Piece(b"", partial(_whole, form, task.where, reader))], None
-    if isinstance(task.where, OutputBlock):
-        return partial(_on_pair, mapper), [Piece(b"", partial(task.where.pairs, reader))], None
-    content = _content(task.where)
+        return mapper, [Piece(b"", partial(_whole, task.block, form, reader))], None
+    content = task.block.content()
+    if content is None:
+        return partial(_on_pair, mapper), [Piece(b"", partial(task.block.records, form, reader))], None
     whole = [Piece(b"", partial(records_of, form, content))]
     if work.functions.reducer is None:
         return mapper, whole, None
@@ -215,14 +214,9 @@ def _source(work: _Work, task: ChunkTask) -> tuple[Mapper, list[Piece], Leaves |
     return mapper, whole, cut_leaves(content, leaf_bytes(spec.leaf, combiner), form, group)
 
 
-def _whole(form: RecordFormat, where: Location | OutputBlock, reader: BlobReader) -> list[Sequence[Any]]:
+def _whole(block: Block, form: RecordFormat, reader: BlobReader) -> list[Sequence[Any]]:
     """All records of a chunk as the only one."""
-    return [where.pairs(reader) if isinstance(where, OutputBlock) else records_of(form, _content(where))]
-
-
-def _content(where: Location) -> bytes:
-    with unwatched():
-        return read_chunk(where)
+    return [block.records(form, reader)]
 
 
 def _old_pairs(work: _Work, task: ChunkTask) -> Iterator[dict[Any, list[Any]]]:
@@ -242,7 +236,7 @@ def _failure(functions: Functions, task: ChunkTask, failed: UserError) -> MapFai
     said = said_of("combiner", functions.combiner, cause)
     if failed.number >= 0:
         said = said_of("mapper", functions.mappers[task.mapper], cause)
-    return MapFailed(task.where, failed.number, _shown(failed.record), said, trace_of(cause), own_error(cause))
+    return MapFailed(task.block, failed.number, _shown(failed.record), said, trace_of(cause), own_error(cause))
 
 
 def _shown(record: Any) -> str:

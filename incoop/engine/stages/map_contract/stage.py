@@ -23,7 +23,7 @@ from incoop.contraction.parts.part import Part, shard_part
 from incoop.contraction.tree.combine import CombinerChangesKeys
 from incoop.engine.events import DidReuse, WillRun
 from incoop.engine.explain import Explanation
-from incoop.engine.failures import NotDeterministic, place_of
+from incoop.engine.failures import NotDeterministic
 from incoop.engine.inputs import BlockSource, chunk_inputs
 from incoop.engine.output import Mapped, Output, Sharded
 from incoop.engine.stage import Finished, OutputUnknown, RunOptions, Step
@@ -209,8 +209,8 @@ class MapContract(JobState):
         shards = self.job.shard_count if self.job.reducer is not None else 0
         wrong = verifier.chunks(mapping.spec(), mapping.tasks(chosen), kept, shards)
         if wrong is not None:
-            (where,) = self.chunked.locate([chosen[wrong]])
-            raise NotDeterministic(self.name, f"the chunk at {place_of(where, 0)}")
+            (block,) = self.chunked.blocks([chosen[wrong]])
+            raise NotDeterministic(self.name, f"the chunk at {block.place_of(0)}")
         output = self._output(self.output)
         if not isinstance(output, Sharded):
             return len(chosen), 0

@@ -17,7 +17,7 @@ _LEAST_BYTES = 2 << 20
 
 def shared_out(tasks: list[ChunkTask], cores: int) -> list[list[ChunkTask]]:
     """Chunks in groups, each in input order."""
-    total = sum(task.where.length for task in tasks)
+    total = sum(task.block.length for task in tasks)
     return _even(tasks, cores) if total <= cores * _LEAST_BYTES else _tapered(tasks, cores, total)
 
 
@@ -25,10 +25,10 @@ def _even(tasks: list[ChunkTask], cores: int) -> list[list[ChunkTask]]:
     """One group for each core, of about equal bytes: the longest first, each to the group that has least."""
     groups: list[list[int]] = [[] for _ in range(min(len(tasks), cores))]
     taken = [(0, number) for number in range(len(groups))]
-    for at in sorted(range(len(tasks)), key=lambda at: -tasks[at].where.length):
+    for at in sorted(range(len(tasks)), key=lambda at: -tasks[at].block.length):
         size, number = heapq.heappop(taken)
         groups[number].append(at)
-        heapq.heappush(taken, (size + tasks[at].where.length, number))
+        heapq.heappush(taken, (size + tasks[at].block.length, number))
     return [[tasks[at] for at in sorted(group)] for group in groups]
 
 
@@ -45,6 +45,6 @@ def _tapered(tasks: list[ChunkTask], cores: int, total: int) -> list[list[ChunkT
             groups.append([])
             size, target = 0, min(max(left // (2 * cores), _LEAST_BYTES), most)
         groups[-1].append(task)
-        size += task.where.length
-        left -= task.where.length
+        size += task.block.length
+        left -= task.block.length
     return groups
