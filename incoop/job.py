@@ -24,8 +24,24 @@ FEW_SHARDS = 2
 
 _MOST_SHARDS = 4096
 
-#: What a job may ask for.
+#: Least and most bytes of a leaf that a job may ask for.
 _LEAVES = (1 << 10, 1 << 20)
+
+
+@dataclass(frozen=True, slots=True)
+class Hints:
+    """What a way in knows of a job's functions, so that they run well. No result depends on it, so no id names it."""
+
+    #: Above 0 for functions whose work is done by other programs, which their way in follows: up to this many chunks,
+    #: if not large, are mapped by threads of the driver's process, and a small tree is contracted there; that saves a
+    #: Spark job, or Spark.
+    nearby: int = 0
+    #: Whether a first chunk is mapped twice, to try the combiner on what it gives.
+    tries_combiner: bool = True
+    #: Whether mappers of whole chunks are also given, by the name `old`, a function that gives the pairs of each chunk
+    #: whose place theirs takes, as a dict of the keys' values. They may save work; what comes out must follow from the
+    #: records.
+    takes_old: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +78,8 @@ class Job:
     #: Average bytes of a leaf: what is mapped again when a record changes. 0 keeps results by chunk only, None is 512
     #: (engine/stages/map_contract/leaves.py).
     leaf: int | None = field(default=None, kw_only=True)
+    #: For ways in.
+    hints: Hints = field(default=Hints(), kw_only=True)
 
     def __post_init__(self) -> None:
         if not self.name or not isinstance(self.name, str):

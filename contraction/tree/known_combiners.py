@@ -28,8 +28,6 @@ class BatchCombiner:
     """
 
     function: Callable[[Groups], Pairs]
-    #: Whether a small update is contracted and reduced in the driver's process, as chunks may be mapped there.
-    nearby: bool = False
 
     def __call__(self, key: Any, values: Iterable[Any]) -> Pairs:
         return self.function([(key, list(values))])

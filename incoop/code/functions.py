@@ -24,6 +24,8 @@ class Functions:
     reducer: Any
     #: How bytes become records.
     records: Any
+    #: Whether the work is done by programs that the functions start: their front follows what those read.
+    start_programs: bool = False
 
     def roles(self) -> Iterator[tuple[str, Any]]:
         """Each function with the word for what it does; the order is that of `Shipment.expected`."""
@@ -31,11 +33,6 @@ class Functions:
         yield "combiner", self.combiner
         yield "reducer", self.reducer
         yield "records", self.records
-
-    @property
-    def started_elsewhere(self) -> bool:
-        """Whether the work is done by programs that mappers start: their front follows what those read."""
-        return all(getattr(mapper, "nearby", 0) for mapper in self.mappers)
 
     def open(self) -> Opened:
         """For tasks that run in the driver's own process, where what was hashed is what runs."""

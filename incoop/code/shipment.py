@@ -99,7 +99,7 @@ class Shipment:
             raise CodeDiffers(differs)
         _clean = None  # until this task has shown that it changes nothing
         _unsteady = None if self.steady else self.id
-        watched = self.stores and not functions.started_elsewhere
+        watched = self.stores and not functions.start_programs
         modules = frozenset(module.name for module in self.modules)
         return Opened(functions, doubt, watched, modules, modules if self.caches else frozenset())
 

@@ -14,6 +14,7 @@ import pytest
 import incoop
 from incoop.contraction.tree.folds import Fold
 from incoop.contraction.tree.known_combiners import LawfulCombiner
+from incoop.job import Hints
 
 from .places import Place
 from .test_features import some_lines, total, words
@@ -94,7 +95,9 @@ def test_a_chunk_mapper_of_a_result_sees_whole_blocks(place: Place) -> None:
 
 def test_a_chunk_mapper_may_look_at_the_chunk_whose_place_it_takes(place: Place) -> None:
     lines = some_lines()
-    with_old = incoop.Job("old", incoop.ChunkMapper(reusing, takes_old=True), total, incoop.BatchCombiner(sums))
+    with_old = incoop.Job(
+        "old", incoop.ChunkMapper(reusing), total, incoop.BatchCombiner(sums), hints=Hints(takes_old=True)
+    )
     for edit in (lambda: None, lambda: lines.insert(200, "word1 word2 fresh"), lambda: lines.pop(10)):
         edit()
         place.write({"a.txt": lines})
@@ -110,7 +113,7 @@ def test_a_chunk_mapper_may_look_at_the_chunk_whose_place_it_takes(place: Place)
 def test_few_chunks_are_mapped_in_the_driver_where_the_mapper_allows_it(place: Place) -> None:
     lines = some_lines()
     here = str(os.getpid())
-    nearby = incoop.Job("nearby", incoop.ChunkMapper(where, nearby=3), total)
+    nearby = incoop.Job("nearby", incoop.ChunkMapper(where), total, hints=Hints(nearby=3))
     place.write({"a.txt": lines})
     assert here not in place.run(nearby).as_dict()
     lines[200] += " more"

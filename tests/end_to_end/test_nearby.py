@@ -14,6 +14,7 @@ import incoop
 from incoop.engine.running.counters import take_counts
 from incoop.engine.running.nearby import ended_on_failure, run_nearby
 from incoop.engine.running.spark import Spark
+from incoop.job import Hints
 
 
 def test_answers_come_in_the_order_of_the_items() -> None:
@@ -106,7 +107,7 @@ def test_a_run_that_is_all_nearby_does_not_start_spark(tmp_path: Path, monkeypat
     monkeypatch.setattr(Spark, "_found", lambda self: None)
     text = tmp_path / "text"
     text.write_text("one\ntwo\n")
-    job = incoop.Job("nearby", incoop.ChunkMapper(lengths, nearby=1))
+    job = incoop.Job("nearby", incoop.ChunkMapper(lengths), hints=Hints(nearby=1))
     with incoop.connect(tmp_path / "store") as session:
         result = session.run(job, str(text))
         assert list(result) == [("length", 6)]

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 import xxhash
@@ -32,9 +31,6 @@ AGGREGATE = "aggregate"
 @dataclass(frozen=True, slots=True)
 class ReduceStage:
     """Runs the reducer over all lines of a partition."""
-
-    #: Its work is done by another program: small jobs need no Spark for it.
-    nearby: ClassVar[bool] = True
 
     program: Program | str | None
     reducers: int

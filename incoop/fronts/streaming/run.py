@@ -36,7 +36,7 @@ from incoop.fronts.streaming.seen_reads import observed
 from incoop.fronts.streaming.settings import Settings, input_paths
 from incoop.fronts.streaming.trial import Trial, sample_blocks
 from incoop.inchdfs.files.sources import expand
-from incoop.job import Job
+from incoop.job import Hints, Job
 from incoop.job_session import JobSession
 from incoop.result import Result
 
@@ -46,6 +46,9 @@ CHUNKS = inchdfs.ChunkSettings(average=5 << 18, maximum=3 << 19)
 
 #: So many partitions are reduced by threads of this process: more are worth a Spark job.
 _REDUCED_NEARBY = 4
+
+#: Of jobs whose functions start the user's commands: a chunk is mapped beside a thread of this process.
+_COMMANDS = Hints(nearby=1)
 
 
 def run_streaming(session: JobSession, options: Options) -> RunReport:
@@ -118,7 +121,12 @@ class StreamingJob:
             settings.trailing,
         )
         if commands.combiner is None:
-            job = Job(commands.name, self._mappers(None), reduce, shards=REDUCE_SHARDS, records=WholeChunks())
+            job = Job(
+                *(commands.name, self._mappers(None), reduce),
+                shards=REDUCE_SHARDS,
+                records=WholeChunks(),
+                hints=_COMMANDS,
+            )
             result = session.run(job, self._inputs())
             return result, result.report
         combine = LineCombiner(commands.combiner, settings.order, settings.input_separator, settings.combine_printed)
@@ -126,14 +134,15 @@ class StreamingJob:
             f"{commands.name} (combine)",
             self._mappers(CombineChunk(combine, settings.partitioner)),
             passed_on,
-            BatchCombiner(CombineStage(combine, settings.partitioner), nearby=True),
+            BatchCombiner(CombineStage(combine, settings.partitioner)),
             shards=tree_shards(settings.reducers),
             records=WholeChunks(),
+            hints=Hints(nearby=1, tries_combiner=False, takes_old=True),
         )
         if settings.tries_combiner and isinstance(commands.combiner, Program):
             self._try_combiner(session, combine, reduce)
         combined = session.run(combining, self._inputs())
-        reducing = Job(commands.name, ChunkMapper(ReduceBuckets(reduce), nearby=_REDUCED_NEARBY))
+        reducing = Job(commands.name, ChunkMapper(ReduceBuckets(reduce)), hints=Hints(nearby=_REDUCED_NEARBY))
         try:
             result = session.run(reducing, Partitions(combined, settings.partitioner))
         except JobFailed as failed:
@@ -144,7 +153,7 @@ class StreamingJob:
         """Raise UnsoundCombiner if the combiner changes the result of a sample; asked once for each set of commands."""
         trial = Trial(self._map_stage(None), combine, reduce)
         sample = sample_blocks(session.datasets, self.inputs)
-        session.run(Job(f"{self.commands.name} (trial)", ChunkMapper(trial, nearby=1)), sample)
+        session.run(Job(f"{self.commands.name} (trial)", ChunkMapper(trial), hints=_COMMANDS), sample)
 
     def _map_stage(self, combine: CombineChunk | None) -> MapStage:
         settings = self.settings
@@ -158,7 +167,7 @@ class StreamingJob:
 
         def mapper(input_file: str | None) -> ChunkMapper:
             own = replace(stage, input_file=input_file)
-            return ChunkMapper(own, tries_combiner=False, takes_old=combine is not None, nearby=1)
+            return ChunkMapper(own)
 
         return {name: mapper(name) for name in self._files()} if self.commands.names_input else mapper(None)
 
@@ -170,10 +179,10 @@ class StreamingJob:
             assert isinstance(mapper.function, MapStage)
             rule = settings.order.rule
             stage = MapOnlyStage(mapper.function, rule, settings.output_separator, settings.trailing)
-            return ChunkMapper(stage, nearby=mapper.nearby)
+            return ChunkMapper(stage)
 
         mapper = {name: only(each) for name, each in stages.items()} if isinstance(stages, Mapping) else only(stages)
-        return Job(self.commands.name, mapper, records=WholeChunks())
+        return Job(self.commands.name, mapper, records=WholeChunks(), hints=_COMMANDS)
 
     def _inputs(self) -> Any:
         return {name: [path] for name, path in self._files().items()} if self.commands.names_input else self.inputs

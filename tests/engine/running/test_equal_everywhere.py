@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 import incoop
 from incoop.engine.events import DidStartSpark, WillRunIn
+from incoop.job import Hints
 from tests.end_to_end.histories import as_set, edited, some_lines
 from tests.end_to_end.jobs import COUNTING, JOBS
 from tests.end_to_end.places import CHUNKS, as_bytes
@@ -63,7 +64,7 @@ def lengths(lines: Any) -> list[tuple[str, int]]:
 @pytest.mark.parametrize("nearby", [0, 1])
 def test_mappers_of_whole_chunks_give_the_same(nearby: int, own: OwnPlace, spark: SparkSession) -> None:
     own.write(some_lines(random.Random(7), 200))
-    job = incoop.Job("lengths", incoop.ChunkMapper(lengths, nearby=nearby))
+    job = incoop.Job("lengths", incoop.ChunkMapper(lengths), hints=Hints(nearby=nearby))
     ours = own.run(job)
     assert where(ours) == {"threads" if nearby else "processes"}
     with incoop.connect(own.folder / "other", spark=spark, chunks=CHUNKS) as session:

@@ -74,13 +74,11 @@ class ContractStep:
         return int(lengths[fresh & ~described].sum() + lengths[described].sum() // FEW_LEAVES)
 
     def _nearby(self, spec: ContractSpec) -> Nearby | None:
-        functions = self._stage.functions
-        combined = functions.combiner is not None
-        wanted = getattr(functions.combiner if combined else functions.reducer, "nearby", False)
-        if not wanted or len(spec.nodes) > _FEW_NODES:
+        job = self._stage.job
+        if not job.hints.nearby or len(spec.nodes) > _FEW_NODES:
             return None
         # Of an update little is read, but without a combiner it is all values of a key.
-        update = combined and spec.old_root is not None
+        update = job.combiner is not None and spec.old_root is not None
         return Nearby(_parts(spec.shards, cores()), 0 if update else self._stage.chunked.size, update)
 
     def spec(self, nodes: list[NodeTask], update: bool = True) -> ContractSpec:

@@ -71,7 +71,7 @@ class Identity:
 def functions_of(job: Job) -> Functions:
     """What the job's tasks call."""
     mappers = tuple(job.mapper.values() if isinstance(job.mapper, Mapping) else [job.mapper])
-    return Functions(mappers, job.combiner, job.reducer, job.records)
+    return Functions(mappers, job.combiner, job.reducer, job.records, start_programs=job.hints.nearby > 0)
 
 
 def identify(job: Job) -> Identity:

@@ -77,17 +77,15 @@ class MapStep:
         )
 
     def _nearby(self) -> Nearby | None:
-        most = min(each.nearby if isinstance(each, ChunkMapper) else 0 for each in self._stage.functions.mappers)
+        most = self._stage.job.hints.nearby
         if not most:
             return None
         return Nearby([[task] for task in self._tasks], self._size(), len(self._tasks) <= most)
 
     def _tries_combiner(self) -> bool:
         """Whether the combiner is one to try."""
-        functions = self._stage.functions
-        if functions.combiner is None or isinstance(functions.combiner, LawfulCombiner):
-            return False
-        return any(not isinstance(each, ChunkMapper) or each.tries_combiner for each in functions.mappers)
+        job = self._stage.job
+        return job.hints.tries_combiner and not isinstance(job.combiner, LawfulCombiner | None)
 
     def tasks(self, indices: list[int]) -> list[ChunkTask]:
         """The tasks of the chunks at these places."""
@@ -104,6 +102,7 @@ class MapStep:
             job.may_have_few_shards,
             self._stage.attempt.memo.worker_config(),
             leaf=job.leaf,
+            takes_old=job.hints.takes_old,
             check_combiner=check,
         )
 

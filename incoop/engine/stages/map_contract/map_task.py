@@ -50,6 +50,8 @@ class MapSpec:
     worker: WorkerConfig
     #: Average bytes of a leaf, 0 for none, None for the default.
     leaf: int | None = None
+    #: Whether mappers of whole chunks look at those whose place theirs takes.
+    takes_old: bool = False
     #: Try the combiner on a sample of each group's first chunk.
     check_combiner: bool = False
 
@@ -184,12 +186,8 @@ def _map_and_write(work: _Work, task: ChunkTask, pack: PackBuilder, tried_on: Se
 def _sample(
     work: _Work, mapper: Mapper, pieces: Sequence[Piece], others: Iterable[ChunkTask]
 ) -> Iterator[Iterator[tuple[Mapper, Any]]]:
-    """Records, each with its mapper: of a chunk, then of others; each is made for this, when it is asked for.
-
-    A mapper whose combiner is not to be tried has none.
-    """
-    if not isinstance(mapper, ChunkMapper) or mapper.tries_combiner:
-        yield ((mapper, record) for piece in pieces for record in piece.records())
+    """Records, each with its mapper: of a chunk, then of others; each is made for this, when it is asked for."""
+    yield ((mapper, record) for piece in pieces for record in piece.records())
     for task in others:
         following, more, _ = _source(work, task)
         yield from _sample(work, following, more, ())
@@ -200,7 +198,7 @@ def _source(work: _Work, task: ChunkTask) -> tuple[Mapper, list[Piece], Leaves |
     spec, reader, form = work.spec, work.reader, work.functions.records
     mapper = work.functions.mappers[task.mapper]
     if isinstance(mapper, ChunkMapper):
-        if mapper.takes_old:
+        if spec.takes_old:
             mapper = replace(mapper, function=partial(mapper.function, old=partial(_old_pairs, work, task)))
         return mapper, [Piece(b"", partial(_whole, task.block, form, reader))], None
     content = task.block.content()
