@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from incoop.base.errors import BadCall
+from incoop.base.stage_path import SEPARATOR, StagePath
 from incoop.inchdfs.cutting.records import Lines, RecordFormat
 
 Pairs = Iterable[tuple[Any, Any]]
@@ -78,12 +79,16 @@ class Job:
     #: Average bytes of a leaf: what is mapped again when a record changes. 0 keeps results by chunk only, None is 512
     #: (engine/stages/map_contract/leaves.py).
     leaf: int | None = field(default=None, kw_only=True)
-    #: For ways in.
+    #: For ways in that make several jobs of one: which of them this is.
+    stage: str = field(default="", kw_only=True)
+    #: For ways in, too.
     hints: Hints = field(default=Hints(), kw_only=True)
 
     def __post_init__(self) -> None:
         if not self.name or not isinstance(self.name, str):
             raise BadCall("a job needs a name: Job('word count', mapper=…). Its earlier runs are found by it.")
+        if SEPARATOR in self.name:
+            raise BadCall(f"the name of a job holds no NUL character: {self.name!r:.80}.")
         mappers = self.mapper.values() if isinstance(self.mapper, Mapping) else [self.mapper]
         if not mappers:
             raise BadCall(f"job {self.name!r} has no mapper; give a function, or a dict with one for each input.")
@@ -103,6 +108,11 @@ class Job:
 
         if self.leaf and not _LEAVES[0] <= self.leaf <= _LEAVES[1]:
             raise BadCall(f"leaf must lie between {_LEAVES[0]} and {_LEAVES[1]} bytes, or be 0, not {self.leaf!r}.")
+
+    @property
+    def path(self) -> StagePath:
+        """What its runs go by."""
+        return StagePath(self.name, self.stage)
 
     @property
     def shard_count(self) -> int:

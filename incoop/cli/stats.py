@@ -36,6 +36,7 @@ def stats(store: Path, memo: str | None, report: str) -> None:
     facts = {**asdict(found), "hit_rate": found.hit_rate}
     for job, one in zip(facts["jobs"], found.jobs, strict=True):
         job["hit_rate"] = one.hit_rate
+        del job["key"]
     show_report(report if report == "json" else "none", facts, "")
 
 

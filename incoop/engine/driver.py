@@ -64,21 +64,31 @@ class Run:
     _moved: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
-        self.report = RunReport(self.stage.name)
+        self.report = RunReport(self._name)
         self.events.listeners.append(self.report.hear)
+
+    @property
+    def _name(self) -> str:
+        """For people."""
+        return str(self.stage.path)
+
+    @property
+    def _key(self) -> str:
+        """For the memo."""
+        return self.stage.path.key
 
     def execute(self) -> Outcome:
         """Run, and note what is given."""
-        notes, name = self.memo.delivered, self.stage.name
-        noted = notes.noted(name) if notes is not None else None
+        notes, key = self.memo.delivered, self._key
+        noted = notes.noted(key) if notes is not None else None
         outcome = self._attempts(self._execute)
         if notes is None:
             outcome.changes_lost = "it keeps nothing: memoize is False"
             return outcome
-        if (now := notes.noted(name)) != noted:
+        if (now := notes.noted(key)) != noted:
             outcome.changes_lost = "another run of the job ended while this one ran"
         if now != outcome.finished.id:
-            notes.note(name, outcome.finished.id)
+            notes.note(key, outcome.finished.id)
         return outcome
 
     def explain(self) -> Explanation:
@@ -96,12 +106,12 @@ class Run:
 
     def recover(self, lost: BlockLost, id_: bytes) -> Outcome:
         """Run again for a result that was lost after the run; the input must still be what it was."""
-        self.report = RunReport(self.stage.name, warnings=list(self.report.warnings))
+        self.report = RunReport(self._name, warnings=list(self.report.warnings))
         self.events = Events(listeners=[self.report.hear])
         self._lose(lost)
         outcome = self._attempts(self._execute)
         if outcome.finished.id != id_:
-            raise ResultLost(self.stage.name, str(lost))
+            raise ResultLost(self._name, str(lost))
         return outcome
 
     def _execute(self) -> Outcome:
@@ -119,7 +129,7 @@ class Run:
             old_output, changes_lost = self._old_output(before)
             self.events.tell(DidFinish(finished.keys, finished.counters))
             live = b"".join([finished.live, *self._keep_reads(coded)])
-            recorded = self._keeper.commit(self.stage.name, self._record(identity, finished), live)
+            recorded = self._keeper.commit(self._key, self._record(identity, finished), live)
         self._warn_of_losses(recorded)
         self.events.tell(DidCommit(self._keeper.generation, recorded, time.perf_counter() - started))
         return Outcome(finished, old_output, self.report, self.events, changes_lost)
@@ -136,7 +146,7 @@ class Run:
         coded: Identity = self.stage.identify()
         self._warn(coded.impurities)
         if coded.impurities and self.options.strict is not None:
-            raise NotFollowed(self.stage.name, tuple(coded.impurities))
+            raise NotFollowed(self._name, tuple(coded.impurities))
         size = self.stage.look(self.options, self.workforce.spark.segments())
         self.events.tell(DidLook(size, time.perf_counter() - started))
         return coded
@@ -144,13 +154,13 @@ class Run:
     @contextmanager
     def _generation(self) -> Iterator[None]:
         """While this goes on, the collector leaves alone what the run may use."""
-        self._keeper.generation = self.memo.begin_generation(self.stage.name)
+        self._keeper.generation = self.memo.begin_generation(self._key)
         self.events.tell(DidNumber(self._keeper.generation))
         try:
             yield
         finally:
             if not self._keeper.committed:
-                self.memo.abort_generation(self.stage.name, self._keeper.generation)
+                self.memo.abort_generation(self._key, self._keeper.generation)
 
     def _decide(self, coded: Identity) -> tuple[Identity, Record | None]:
         """What is reused, what runs and why, from what the last run left and what the memo holds."""
@@ -175,7 +185,7 @@ class Run:
             return
         explanation = self._explanation(before)
         if explanation.reusable < strict:
-            raise TooLittleReuse(self.stage.name, explanation.reusable, strict, explanation.why)
+            raise TooLittleReuse(self._name, explanation.reusable, strict, explanation.why)
 
     def _carry_out(self, step: Step, coded: Identity) -> None:
         """Run what is missing of a step, until it is done."""
@@ -210,14 +220,14 @@ class Run:
 
     def _last_record(self) -> Record | None:
         """What the last run of the job left; None for one of another kind of stage, or of another release."""
-        generation = self.memo.last_generation(self.stage.name)
+        generation = self.memo.last_generation(self._key)
         record = Record.from_bytes(generation.record) if generation is not None else None
         return record if record is not None and record.kind == self.stage.kind else None
 
     def _old_output(self, before: Record | None) -> tuple[Output | None, str]:
         """The output of the run before, for `changes`; or why it is not known. Neither for a first run."""
         notes = self.memo.delivered
-        noted = notes.noted(self.stage.name) if notes is not None else None
+        noted = notes.noted(self._key) if notes is not None else None
         if before is None and noted is None:
             return None, ""
         if before is None or noted is None or before.gives != noted:
@@ -259,7 +269,7 @@ class Run:
         told = sorted({sentence for each in observed for sentence in each.untracked} - set(self.report.warnings))
         self._warn(told)
         if told and self.options.strict is not None:
-            raise NotFollowed(self.stage.name, tuple(told))
+            raise NotFollowed(self._name, tuple(told))
         if all(self._reads.covers(step, each) for each in observed):
             return False
         if not all(digest for each in observed for digest in each.reads.values()):
@@ -301,10 +311,10 @@ class Run:
                 self._say(why)
 
     def _begin(self, goes_on: bool) -> None:
-        self.events.tell(DidBegin(self.stage.name, goes_on))
+        self.events.tell(DidBegin(self._name, goes_on))
         amends = self.options.amends
         self._runner = Runner(
-            *(self.stage.name, self.workforce, self.events, self.stage.proves, self.stage.memoizes),
+            *(self._name, self.workforce, self.events, self.stage.proves, self.stage.memoizes),
             amended=frozenset(self._amended),
             # Other machines have folders of their own, and caches in them.
             folder=str(Path.cwd()) if amends and not self.workforce.spark.clustered else "",
@@ -336,7 +346,7 @@ class Run:
         self._amended |= more
 
     def _say(self, why: str) -> None:
-        log.warning("%s: %s", self.stage.name, why)
+        log.warning("%s: %s", self._name, why)
         self._warn([why])
 
     def _warn(self, sentences: Sequence[str]) -> None:

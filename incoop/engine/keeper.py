@@ -41,8 +41,8 @@ class Keeper:
         entries = self.memo.lookup(list(ids))
         self.store({new: entry for new, entry in zip(ids.values(), entries, strict=True) if entry is not None})
 
-    def commit(self, name: str, record: Record, live: bytes) -> bool:
+    def commit(self, key: str, record: Record, live: bytes) -> bool:
         """End the generation; says whether it is recorded. `live` are the ids that must not be collected."""
-        recorded = self.memo.commit_generation(name, self.generation, record.to_bytes(), live)
+        recorded = self.memo.commit_generation(key, self.generation, record.to_bytes(), live)
         self.committed = True
         return recorded

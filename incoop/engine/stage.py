@@ -16,6 +16,7 @@ from typing import Any, Protocol, TypeVar
 
 from incoop import inchdfs
 from incoop.base.errors import IncoopError
+from incoop.base.stage_path import StagePath
 from incoop.code import KnownReads
 from incoop.engine.events import Events
 from incoop.engine.explain import Explanation
@@ -150,7 +151,7 @@ class Stage(Protocol):
     kind: str
 
     @property
-    def name(self) -> str:
+    def path(self) -> StagePath:
         """Names its runs: the job, and the stage in it."""
         ...
 

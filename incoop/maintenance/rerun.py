@@ -57,7 +57,7 @@ def _origins(store: Path, memo: str | None) -> dict[str, Origin | None]:
     with MemoStore.open(store, memo, create=False, maintenance=True) as opened:
         found: dict[str, Origin | None] = {}
         for job in stats(opened).jobs:
-            generation = opened.last_generation(job.job)
+            generation = opened.last_generation(job.key)
             record = Record.from_bytes(generation.record) if generation is not None else None
             if record is not None:
                 found[job.job] = record.origin

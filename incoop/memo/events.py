@@ -11,6 +11,8 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, TypeVar
 
+from incoop.base.stage_path import StagePath
+
 log = logging.getLogger("incoop.memo")
 
 #: A damaged store can reject every entry of a run; the first ones tell the story, the counter tells the rest.
@@ -65,7 +67,8 @@ class DidRejectGeneration(MemoEvent):
     reason: str
 
     def __str__(self) -> str:
-        return f"generation {self.number} of {self.job!r} rejected ({self.reason}); an older one is used"
+        job = str(StagePath.of_key(self.job))
+        return f"generation {self.number} of {job!r} rejected ({self.reason}); an older one is used"
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,7 @@ from typing import Any
 
 from incoop.base.ids import ID_BYTES
 from incoop.base.paths import local_path
+from incoop.base.stage_path import StagePath
 from incoop.memo.address import REPLY_SECONDS
 from incoop.memo.blobs import BlobStore, parse_compression
 from incoop.memo.delivery_notes import DeliveryNotes
@@ -168,7 +169,10 @@ class MemoStore:
         self._link.attempt(f"{len(ids)} entries", lambda link: link.wire.hset(self.keys.entries, chunks()), None)
 
     def begin_generation(self, job: str) -> int:
-        """Begin a run of the job: its number, which no other run gets. 0 when Redis is lost: nothing is recorded."""
+        """Begin a run of the job: its number, which no other run gets. 0 when Redis is lost: nothing is recorded.
+
+        Here as below, `job` is the key of a `StagePath`.
+        """
         self._link.renew()
 
         def call(link: Link) -> tuple[int, int, list[bytes]]:
@@ -203,11 +207,11 @@ class MemoStore:
         """
         if not generation:
             return False
-        ids = packed_ids(live)
+        ids, what = packed_ids(live), f"generation {generation} of {str(StagePath.of_key(job))!r}"
         try:
             head = make_head(job, generation, time.time(), (bytes(record), ids, packed_ids(packs)), self.blobs)
         except PackWriteFailed as error:
-            self.events.emit(DidDropWrite(f"generation {generation} of {job!r}", str(error)))
+            self.events.emit(DidDropWrite(what, str(error)))
             return False
         value = encode_head(head, self._signer)
 
@@ -223,7 +227,7 @@ class MemoStore:
             *_, last, is_open = pipe.execute()
             return int(last or 0), bool(is_open)
 
-        collected, under_way = self._link.attempt(f"generation {generation} of {job!r}", call, (-1, False))
+        collected, under_way = self._link.attempt(what, call, (-1, False))
         self.hits = self.misses = 0
         if self.registration is not None:
             if under_way or collected > self.registration.record.since:

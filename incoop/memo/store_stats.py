@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from incoop.base.stage_path import StagePath
 from incoop.memo.link import Link
 from incoop.memo.session_registry import living
 from incoop.memo.store import MemoStore
@@ -16,7 +17,9 @@ from incoop.memo.store import MemoStore
 class JobStats:
     """One job's share of the store."""
 
+    #: As people read it, and as the store knows it.
     job: str
+    key: str
     generations: int = 0
     #: Number and time (seconds since the epoch) of the newest generation.
     last: int = 0
@@ -76,16 +79,20 @@ def _from_redis(link: Link, store: MemoStore) -> StoreStats:
     report.redis_bytes = int(client.info("memory")["used_memory"])
     jobs: dict[str, JobStats] = {}
     for head in read_heads(link, keys, store.session.signer)[0]:
-        job = jobs.setdefault(head.job, JobStats(head.job))
+        job = jobs.setdefault(head.job, _named(head.job))
         job.generations += 1
         if head.number > job.last:
             job.last, job.when, job.live = head.number, head.when, head.live_count
     for name in client.smembers(keys.jobs):
-        job = jobs.setdefault(name.decode(), JobStats(name.decode()))
-        counted = client.hgetall(keys.counters_of(job.job))
+        job = jobs.setdefault(name.decode(), _named(name.decode()))
+        counted = client.hgetall(keys.counters_of(job.key))
         job.runs, job.hits, job.misses = (int(counted.get(key, 0)) for key in (b"runs", b"hits", b"misses"))
     report.jobs = [jobs[name] for name in sorted(jobs)]
     return report
+
+
+def _named(key: str) -> JobStats:
+    return JobStats(str(StagePath.of_key(key)), key)
 
 
 def _entry_bytes(link: Link, key: bytes) -> int:

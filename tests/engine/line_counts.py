@@ -15,6 +15,7 @@ import xxhash
 
 from incoop import inchdfs
 from incoop.base.errors import IncoopError
+from incoop.base.stage_path import StagePath
 from incoop.code import Functions, KnownReads, Observed, Shipment
 from incoop.engine.blocks import Block
 from incoop.engine.events import DidExecute, DidReuse, WillRun
@@ -115,7 +116,7 @@ class LineCounts:
     attempt: Attempt
 
     def __init__(self, name: str, count: Callable[[bytes], int], path: Any, store: inchdfs.DatasetStore) -> None:
-        self.name, self._count, self._path, self._store = name, count, path, store
+        self.path, self._count, self._path, self._store = StagePath(name), count, path, store
         self.functions = Functions((count,), None, None, inchdfs.Lines())
 
     def begin(self, attempt: Attempt) -> None:
@@ -125,7 +126,7 @@ class LineCounts:
         return Identity(fingerprint(self._count), {"function count": fingerprint(self._count).hex()})
 
     def look(self, options: RunOptions, segments: Any) -> int:
-        job = Job(self.name, lambda _, line: ())
+        job = Job(self.path.job, lambda _, line: ())
         self.chunked = chunk_inputs(job, self._path, self._store, options.chunks, options.paranoid, segments)
         return self.chunked.size
 
@@ -141,7 +142,7 @@ class LineCounts:
 
     def explain(self, parts: Mapping[str, str] | None) -> Explanation:
         fresh = len(set(self.ids) - set(self.counts))
-        return Explanation(self.name, self.chunked.size, len(self.ids), fresh, 0, 0, 0, "chunks are new")
+        return Explanation(str(self.path), self.chunked.size, len(self.ids), fresh, 0, 0, 0, "chunks are new")
 
     @property
     def steps(self) -> Sequence[CountStep]:

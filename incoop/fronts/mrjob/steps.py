@@ -233,7 +233,7 @@ class MrjobStep:
         """Run whole reduce tasks, cut where mrjob would cut them, each in a file of its own."""
         pieces = cut_groups(gathered.groups(), self.tasks)
         paths = write_tasks(self.scratch / "reduce", (task_file({}, piece) for piece in pieces))
-        job = Job(f"{self.name}, reduce tasks", ChunkMapper(ReduceTask(reducer)), records=WholeFile())
+        job = Job(self.name, ChunkMapper(ReduceTask(reducer)), stage="reduce tasks", records=WholeFile())
         result = self.session.run(job, paths)
         return StepOutput(result, [*gathered.reports, result.report], by_task=True)
 

@@ -131,12 +131,13 @@ class StreamingJob:
             return result, result.report
         combine = LineCombiner(commands.combiner, settings.order, settings.input_separator, settings.combine_printed)
         combining = Job(
-            f"{commands.name} (combine)",
+            commands.name,
             self._mappers(CombineChunk(combine, settings.partitioner)),
             passed_on,
             BatchCombiner(CombineStage(combine, settings.partitioner)),
             shards=tree_shards(settings.reducers),
             records=WholeChunks(),
+            stage="combine",
             hints=Hints(nearby=1, tries_combiner=False, takes_old=True),
         )
         if settings.tries_combiner and isinstance(commands.combiner, Program):
@@ -153,7 +154,7 @@ class StreamingJob:
         """Raise UnsoundCombiner if the combiner changes the result of a sample; asked once for each set of commands."""
         trial = Trial(self._map_stage(None), combine, reduce)
         sample = sample_blocks(session.datasets, self.inputs)
-        session.run(Job(f"{self.commands.name} (trial)", ChunkMapper(trial), hints=_COMMANDS), sample)
+        session.run(Job(self.commands.name, ChunkMapper(trial), stage="trial", hints=_COMMANDS), sample)
 
     def _map_stage(self, combine: CombineChunk | None) -> MapStage:
         settings = self.settings

@@ -105,7 +105,7 @@ def _identify(job: Job) -> Identity:
         homes = {part.partition(" ")[2].partition(":")[0] for part in named}
         shape += _hash(*(each.name.encode() + b"\0" + each.source for each in sources(homes)))
     # A version text stands for code only together with the job that it is a version of.
-    scope = job.name.encode() if job.version is not None else b""
+    scope = job.path.key.encode() if job.version is not None else b""
     # Combiners and reducers call methods of objects that the mapper made, of classes their own code never names.
     classes = (
         classes_digest(*(function for _, function in roles if function is not None)) if job.version is None else b""

@@ -9,6 +9,7 @@ from typing import Any
 import xxhash
 
 from incoop import inchdfs
+from incoop.base.stage_path import StagePath
 from incoop.code import Functions
 from incoop.contraction.parts.headers import RunRef, StoredChange
 from incoop.contraction.tree.folds import Fold, recognise
@@ -45,8 +46,13 @@ class JobState:
         self.narrow = False
 
     @property
+    def path(self) -> StagePath:
+        return self.job.path
+
+    @property
     def name(self) -> str:
-        return self.job.name
+        """For people."""
+        return str(self.path)
 
     @cached_property
     def functions(self) -> Functions:
