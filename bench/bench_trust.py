@@ -17,7 +17,7 @@ from typing import Any
 
 from bench import bench_trust
 from incoop.code import Shipment, pack
-from incoop.engine.running.apart import run_apart
+from incoop.engine.running.fresh_process import run_in_fresh_process
 from incoop.engine.stages.map_contract.identity import functions_of, identify
 from incoop.fronts.common.job_file import load_job
 
@@ -87,7 +87,7 @@ def main() -> None:
             job = load_job(f"{folder}/job.py")
             functions = functions_of(job)
             shipment = pack("job", functions, prove=True)
-            (found,) = run_apart(bench_trust.opened, [shipment])
+            (found,) = run_in_fresh_process(bench_trust.opened, [shipment])
             row = timed(lambda job=job: identify(job)), timed(lambda f=functions: pack("job", f, prove=True)), *found
             print(f"{name:28}" + "".join(f"{value:>{12 if at == 2 else 10}.2f}" for at, value in enumerate(row)))
             for module in ("job", "clean", "rules", "weights"):

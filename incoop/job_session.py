@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 from incoop import inchdfs
 from incoop.base.errors import BadCall
 from incoop.base.paths import local_path
-from incoop.engine.driver import Run
+from incoop.engine.driver import StageRun
 from incoop.engine.explain import Explanation
 from incoop.engine.record import Origin
 from incoop.engine.running.processes import Processes
@@ -93,7 +93,7 @@ class JobSession:
     def execute(self, job: Job, inputs: Any, options: RunOptions) -> Result:
         """Run a job for another way in, with options of its own."""
         memo = self._memo if job.memoize else self._unmemoized()
-        run = Run(MapContract(job, inputs, self.datasets), memo, self._workforce, options)
+        run = StageRun(MapContract(job, inputs, self.datasets), memo, self._workforce, options)
         return Result(run.execute(), memo.blobs, memo.worker_config(), self._workforce, run.recover)
 
     def options(self, **given: Any) -> RunOptions:
@@ -103,7 +103,7 @@ class JobSession:
     def explain(self, job: Job, inputs: Any, *, paranoid: bool = False) -> Explanation:
         """Say what `run` would reuse and what it would run, and why, without running it."""
         stage = MapContract(job, inputs, self.datasets)
-        return Run(stage, self._memo, self._workforce, self.options(paranoid=paranoid)).explain()
+        return StageRun(stage, self._memo, self._workforce, self.options(paranoid=paranoid)).explain()
 
     def verify(self, job: Job, inputs: Any, share: float) -> tuple[int, int]:
         """Compute a share of what the last run left again, from scratch, in a process of its own; run nothing else.
@@ -113,7 +113,7 @@ class JobSession:
         stage = MapContract(job, inputs, self.datasets)
         # By the chunks that the run had, whoever chose them.
         options = RunOptions(self._chunks or AS_BEFORE, verify=share)
-        return Run(stage, self._memo, self._workforce, options).verify()
+        return StageRun(stage, self._memo, self._workforce, options).verify()
 
     def index(self, files: inchdfs.Listing, records: inchdfs.RecordFormat) -> inchdfs.Manifest:
         """The chunks of listed files; only those that changed since they were last indexed are read."""

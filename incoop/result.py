@@ -15,7 +15,7 @@ from incoop.contraction.columns.encoding import encode
 from incoop.contraction.columns.normal import name_of
 from incoop.contraction.parts.packs import BlockLost
 from incoop.engine.failures import ChangesLost
-from incoop.engine.output import Mapped, Output, OutputBlock, Pair, differing, portions, read_blocks, read_part
+from incoop.engine.output import Output, OutputBlock, Pair, Unreduced, differing, portions, read_blocks, read_part
 from incoop.engine.report import RunReport
 from incoop.engine.running.workforce import Workforce
 from incoop.engine.save import save_parts
@@ -108,7 +108,7 @@ class Result:
         return self._changes()
 
     def _changes(self) -> Iterator[Change]:
-        old = self._outcome.old_output if self._outcome.old_output is not None else Mapped()
+        old = self._outcome.old_output if self._outcome.old_output is not None else Unreduced()
         gone: list[Pair] = []
         come: list[Pair] = []
         for portion in range(portions(old, self.output)):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import re
+from collections import defaultdict
 
 from .conftest import REPOSITORY
 
@@ -39,3 +41,14 @@ def test_files_that_the_page_links_to_are_there() -> None:
     for target in re.findall(r"\]\(([^)#]+)", PAGE.read_text()):
         if "://" not in target:
             assert (PAGE.parent / target).exists(), target
+
+
+def test_a_class_name_means_one_class() -> None:
+    """Names that begin with an underscore are their file's own."""
+    places = defaultdict(set)
+    for package in PACKAGES:
+        for path in (REPOSITORY / package).rglob("*.py"):
+            for node in ast.walk(ast.parse(path.read_text())):
+                if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                    places[node.name].add(f"{path.resolve().relative_to(REPOSITORY)}:{node.lineno}")
+    assert {name: sorted(found) for name, found in places.items() if len(found) > 1} == {}

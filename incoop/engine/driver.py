@@ -43,7 +43,7 @@ class _ReadsMore(Exception):
 
 
 @dataclass(slots=True)
-class Run:
+class StageRun:
     """One run on its way."""
 
     stage: Stage

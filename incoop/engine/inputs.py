@@ -61,7 +61,7 @@ class _Chunks:
         return [ChunkBlock(places[index]) for index in indices]
 
 
-Piece = _Chunks | _Pairs
+_Piece = _Chunks | _Pairs
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ def chunk_inputs(
             raise BadCall(f"job {job.name!r} has one mapper; a dict of inputs needs a dict of mappers.")
         named = [(inputs, 0)]
     index = partial(_manifests, job, store, settings, paranoid, run_segments, will_read)
-    pieces: list[tuple[Piece, int]] = []
+    pieces: list[tuple[_Piece, int]] = []
     for each, which in named:
         if isinstance(each, BlockSource):
             pieces.append((_Pairs(each.output_blocks()), which))
@@ -157,7 +157,7 @@ def _manifests(
     return found
 
 
-def _blocks(pieces: list[Piece], wanted: list[int]) -> list[Block]:
+def _blocks(pieces: list[_Piece], wanted: list[int]) -> list[Block]:
     found: list[Block] = []
     first = 0
     index = np.array(wanted, np.int64)

@@ -126,7 +126,7 @@ class Sharded:
 
 
 @dataclass(frozen=True, slots=True)
-class Mapped:
+class Unreduced:
     """A map-only job's pairs, in input order: one part a chunk. Empty for an empty input."""
 
     refs: Sequence[RunRef] = ()

@@ -10,7 +10,7 @@ from pathlib import Path
 from incoop.base.errors import IncoopError
 from incoop.engine.failures import NotDeterministic
 from incoop.engine.record import Origin, Record
-from incoop.engine.running.apart import ProcessFailed, run_apart
+from incoop.engine.running.fresh_process import ProcessFailed, run_in_fresh_process
 from incoop.memo import MemoStore, stats
 
 
@@ -47,7 +47,7 @@ def rerun_jobs(store: Path, memo: str | None, share: float) -> Iterator[Rerun]:
         else:
             asked = _Asked(job, origin, str(store.absolute()), memo, share)
             try:
-                (done,) = run_apart(_rerun, [asked])
+                (done,) = run_in_fresh_process(_rerun, [asked])
             except ProcessFailed as failed:
                 done = Rerun(job, False, False, str(failed))
             yield done

@@ -36,7 +36,7 @@ from incoop.memo.events import DidDropWrite, DidRejectEntry, DidRejectGeneration
 from incoop.memo.generations import Generation, decode_head, encode_head, field_of, make_head, packed_ids
 from incoop.memo.link import Link
 from incoop.memo.session_registry import Heartbeat, Registration
-from incoop.memo.store_session import Asked, StoreSession
+from incoop.memo.store_session import StoreRequest, StoreSession
 from incoop.memo.trash import restore
 from incoop.memo.wire import FIELDS_PER_COMMAND
 from incoop.memo.worker import CACHE_BYTES, WorkerConfig
@@ -98,7 +98,7 @@ class MemoStore:
         path = Path(local_path(folder)).absolute()
         if blobs is not None and "://" not in blobs:
             blobs = str(Path(local_path(blobs)).absolute())
-        session = StoreSession(Asked(path, memo, secret, blobs, create, reply_seconds), EventLog(on_event))
+        session = StoreSession(StoreRequest(path, memo, secret, blobs, create, reply_seconds), EventLog(on_event))
         try:
             root = session.identity.blobs
             place = str(session.home / "packs") if root is None else f"{root.rstrip('/')}/{session.identity.id}"

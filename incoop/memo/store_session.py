@@ -34,7 +34,7 @@ HOME = "memo"
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class StoreRequest:
     """What the caller of `open` wants."""
 
     folder: Path
@@ -48,7 +48,7 @@ class Asked:
 class StoreSession:
     """One process's presence in a store folder."""
 
-    def __init__(self, asked: Asked, events: EventLog) -> None:
+    def __init__(self, asked: StoreRequest, events: EventLog) -> None:
         self.home = asked.folder / HOME
         self.events = events
         self.private = asked.memo is None
@@ -99,7 +99,7 @@ class StoreSession:
             with gate(self.home / "gate"):
                 self._leave_gated()
 
-    def _check_first(self, asked: Asked) -> None:
+    def _check_first(self, asked: StoreRequest) -> None:
         found = recorded(self.home)
         if found is None and not asked.create:
             raise StoreMissing(str(asked.folder))

@@ -21,7 +21,7 @@ from incoop.engine.blocks import Block
 from incoop.engine.events import DidExecute, DidReuse, WillRun
 from incoop.engine.explain import Explanation
 from incoop.engine.inputs import chunk_inputs
-from incoop.engine.output import Mapped, Output
+from incoop.engine.output import Output, Unreduced
 from incoop.engine.running.work import Work
 from incoop.engine.stage import Attempt, Finished, RunOptions
 from incoop.fingerprint import fingerprint
@@ -152,13 +152,13 @@ class LineCounts:
         total = sum(self.counts[id_] for id_ in self.ids)
         id_ = xxhash.xxh3_128_digest(b"".join(self.ids))
         body = json.dumps({"total": total}).encode()
-        return Finished(id_, Mapped(), total, {"lines": total}, body, b"".join(self.counts), lambda: id_)
+        return Finished(id_, Unreduced(), total, {"lines": total}, body, b"".join(self.counts), lambda: id_)
 
     def verify(self, share: float) -> tuple[int, int]:
         return 0, 0
 
     def output_of(self, body: bytes) -> Output:
-        return Mapped()
+        return Unreduced()
 
     def recover_input(self, lost: Any) -> None:
         """Chunks are files."""

@@ -8,15 +8,15 @@ import pytest
 from incoop.contraction.parts.headers import RunRef
 from incoop.contraction.parts.rows import REF_ROW
 from incoop.engine.stages.map_contract.explain import why_it_runs
-from incoop.engine.stages.map_contract.identity import Identity
+from incoop.engine.stages.map_contract.identity import JobIdentity
 from incoop.engine.stages.map_contract.plan import TreePlan, plan_chunks
 from incoop.engine.stages.map_contract.record import Level, TreeRecord
 
 CODE = {"function job:mapper": "aa", "global job:STOP": "bb"}
 
 
-def identity(tree: str = "tree", parts: dict[str, str] | None = None) -> Identity:
-    return Identity((b"map",), b"combine", b"\xab", tree, CODE if parts is None else parts, [])
+def identity(tree: str = "tree", parts: dict[str, str] | None = None) -> JobIdentity:
+    return JobIdentity((b"map",), b"combine", b"\xab", tree, CODE if parts is None else parts, [])
 
 
 def record(text: str, lost: str = "") -> TreeRecord:
@@ -92,7 +92,7 @@ def test_what_changed_in_the_code_is_named(tree: str, parts: dict[str, str] | No
 
 def test_another_reducer_is_changed_code_too() -> None:
     old = record("ab")
-    other = Identity((b"map",), b"combine", b"\xcd", "tree", CODE, [])
+    other = JobIdentity((b"map",), b"combine", b"\xcd", "tree", CODE, [])
     assert why_it_runs(plan("ab", old), old, CODE, other, False, False).startswith("code changed: ")
 
 

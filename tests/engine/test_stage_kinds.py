@@ -10,7 +10,7 @@ import pytest
 
 import incoop
 from incoop.code import KeepsState
-from incoop.engine.driver import Run
+from incoop.engine.driver import StageRun
 from incoop.engine.stage import Outcome, RunOptions
 from tests.end_to_end.jobs import total as sums
 from tests.end_to_end.jobs import words
@@ -35,10 +35,10 @@ def remembering(content: bytes) -> int:
     return len(seen)
 
 
-def run_of(place: Place, count: Any = lines_in) -> Run:
+def run_of(place: Place, count: Any = lines_in) -> StageRun:
     session = place.session
     stage = LineCounts("lines", count, str(place.input), session.datasets)
-    return Run(stage, session._memo, session._workforce, RunOptions(CHUNKS))
+    return StageRun(stage, session._memo, session._workforce, RunOptions(CHUNKS))
 
 
 def total(outcome: Outcome) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from incoop.fronts.rdd.unstarted.settings import Command, Settings
+from incoop.fronts.rdd.unstarted.settings import Command, SparkSettings
 
 LOCAL = Command(name="program.py")
 
@@ -21,7 +21,7 @@ LOCAL = Command(name="program.py")
     ],
 )
 def test_the_program_has_the_last_word(command: Command, program: Mapping[str, str], master: str, name: str) -> None:
-    settings = Settings.of(command, program)
+    settings = SparkSettings.of(command, program)
     assert settings is not None and (settings.master, settings.name) == (master, name)
 
 
@@ -29,20 +29,20 @@ def test_the_program_has_the_last_word(command: Command, program: Mapping[str, s
     ("master", "parallelism"), [("local", 1), ("local[4]", 4), ("local[2, 3]", 2), ("local[ 8 ]", 8)]
 )
 def test_parallelism_is_that_of_the_master(master: str, parallelism: int) -> None:
-    settings = Settings.of(LOCAL, {"spark.master": master})
+    settings = SparkSettings.of(LOCAL, {"spark.master": master})
     assert settings is not None and settings.parallelism() == parallelism
 
 
 def test_parallelism_that_is_asked_for_is_given() -> None:
-    settings = Settings.of(LOCAL, {"spark.default.parallelism": "7"})
+    settings = SparkSettings.of(LOCAL, {"spark.default.parallelism": "7"})
     assert settings is not None and settings.parallelism() == 7
 
 
 def test_how_many_processors_java_sees_is_not_guessed(monkeypatch: pytest.MonkeyPatch) -> None:
-    settings = Settings.of(LOCAL, {"spark.driver.extraJavaOptions": "-XX:ActiveProcessorCount=1"})
+    settings = SparkSettings.of(LOCAL, {"spark.driver.extraJavaOptions": "-XX:ActiveProcessorCount=1"})
     assert settings is not None and settings.parallelism() is None
     monkeypatch.setenv("JAVA_TOOL_OPTIONS", "-XX:ActiveProcessorCount=1")
-    settings = Settings.of(LOCAL, {})
+    settings = SparkSettings.of(LOCAL, {})
     assert settings is not None and settings.parallelism() is None
 
 
@@ -63,25 +63,25 @@ def test_how_many_processors_java_sees_is_not_guessed(monkeypatch: pytest.Monkey
 )
 def test_what_only_spark_knows_is_spark_s(setting: str) -> None:
     key, _, value = setting.partition("=")
-    assert Settings.of(LOCAL, {key: value}) is None
+    assert SparkSettings.of(LOCAL, {key: value}) is None
 
 
 @pytest.mark.parametrize("name", ["SPARK_CONF_DIR", "HADOOP_CONF_DIR", "SPARK_REMOTE", "SPARK_HOME"])
 def test_settings_in_files_and_other_sparks_are_spark_s(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(name, "/there")
-    assert Settings.of(LOCAL, {}) is None
+    assert SparkSettings.of(LOCAL, {}) is None
 
 
 def test_options_that_the_program_gives_to_pyspark_are_spark_s(monkeypatch: pytest.MonkeyPatch) -> None:
     command = Command(arguments="pyspark-shell")
     monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", "pyspark-shell")
-    assert Settings.of(command, {}) is not None
+    assert SparkSettings.of(command, {}) is not None
     monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", "--master yarn pyspark-shell")
-    assert Settings.of(command, {}) is None
+    assert SparkSettings.of(command, {}) is None
 
 
 def test_workers_that_are_given_something_are_spark_s() -> None:
-    settings = Settings.of(LOCAL, {"spark.executorEnv.A": "B"})
+    settings = SparkSettings.of(LOCAL, {"spark.executorEnv.A": "B"})
     assert settings is not None and settings.for_workers
     assert Command(files=("a.txt",)).for_workers and Command(py_files=("a.zip",)).for_workers
     assert not Command(py_files=("a.py",)).for_workers and not LOCAL.for_workers

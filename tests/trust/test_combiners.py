@@ -18,7 +18,7 @@ import pytest
 
 import incoop
 from incoop import inchdfs
-from incoop.engine.stages.map_contract.alike import alike, noise_of
+from incoop.engine.stages.map_contract.rounding import alike, noise_of
 from incoop.engine.stages.map_contract.soundness import Records, check_combiner
 from tests.end_to_end.places import Place
 from tests.fronts.mrjob_runs import Memoized, plain

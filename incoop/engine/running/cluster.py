@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from incoop.contraction.parts.packs import BlockLost
-from incoop.engine.running.placing import ShardPlaces
+from incoop.engine.running.shard_places import ShardPlaces
 from incoop.memo import WorkerConfig
 from incoop.memo.cache import take_traffic
 from incoop.scheduler.spark_adapter import (

@@ -44,7 +44,7 @@ class Runner:
     arguments: tuple[str, ...] | None = None
     #: Whether PySpark sends functions of the program to Spark's workers, too: an RDD program's.
     beside_pyspark: bool = False
-    #: On a cluster, where shards ran (placing.py).
+    #: On a cluster, where shards ran (shard_places.py).
     places: dict[str, Any] | None = None
     #: By whether PySpark packs for the same workers.
     _packed: dict[bool, Shipment] = field(default_factory=dict)

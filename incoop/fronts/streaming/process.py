@@ -39,7 +39,7 @@ _STATUS = "reporter:status:"
 
 
 @dataclass(slots=True)
-class Finished:
+class EndedProgram:
     """What a command left."""
 
     #: What it printed, unless somebody took it piece by piece.
@@ -90,7 +90,7 @@ def run_command(
     folder: Path,
     timeout: float | None,
     take: Callable[[bytes], object] | None = None,
-) -> Finished:
+) -> EndedProgram:
     """Feed pieces of `data` to a command in a folder; raise CommandFailed when it does not start, or does nothing.
 
     `take` is given what it prints, while it goes on.
@@ -128,7 +128,7 @@ def run_command(
                 with suppress(OSError):
                     pipe.close()
     errors.close()
-    return Finished(b"".join(pieces), code, errors.counters, errors.status, "\n".join(errors.lines))
+    return EndedProgram(b"".join(pieces), code, errors.counters, errors.status, "\n".join(errors.lines))
 
 
 def _not_started(role: str, text: str, error: OSError) -> CommandFailed:

@@ -16,7 +16,7 @@ from uuid import uuid4
 
 from incoop.engine.running.counters import counter
 from incoop.fronts.common.commands import CommandFailed
-from incoop.fronts.streaming.process import Finished, run_command
+from incoop.fronts.streaming.process import EndedProgram, run_command
 from incoop.fronts.streaming.seen_reads import WATCHING
 
 
@@ -53,7 +53,7 @@ class Program:
 
     def run(
         self, data: Iterable[bytes], task: Mapping[str, str], take: Callable[[bytes], object] | None = None
-    ) -> Finished:
+    ) -> EndedProgram:
         """Run the command over pieces of input; `take` is given what it prints, while it goes on.
 
         What it counted is in what is returned, and is for the caller to count (`count_all`).

@@ -34,7 +34,7 @@ from incoop.fronts.streaming.program import Program
 from incoop.fronts.streaming.reduce import Partitions, ReduceBuckets, ReduceStage
 from incoop.fronts.streaming.seen_reads import observed
 from incoop.fronts.streaming.settings import Settings, input_paths
-from incoop.fronts.streaming.trial import Trial, sample_blocks
+from incoop.fronts.streaming.trial import TrialStage, sample_blocks
 from incoop.inchdfs.files.sources import expand
 from incoop.job import Hints, Job
 from incoop.job_session import JobSession
@@ -152,7 +152,7 @@ class StreamingJob:
 
     def _try_combiner(self, session: JobSession, combine: LineCombiner, reduce: ReduceStage) -> None:
         """Raise UnsoundCombiner if the combiner changes the result of a sample; asked once for each set of commands."""
-        trial = Trial(self._map_stage(None), combine, reduce)
+        trial = TrialStage(self._map_stage(None), combine, reduce)
         sample = sample_blocks(session.datasets, self.inputs)
         session.run(Job(self.commands.name, ChunkMapper(trial), stage="trial", hints=_COMMANDS), sample)
 

@@ -16,7 +16,7 @@ from incoop import inchdfs
 from incoop.base.errors import IncoopError
 from incoop.engine.failures import CombinerNotSound
 from incoop.engine.inputs import SCHEME
-from incoop.engine.stages.map_contract.alike import EXACT, Noise, alike, noise_of
+from incoop.engine.stages.map_contract.rounding import EXACT, Noise, alike, noise_of
 from incoop.engine.stored import BlobReader
 from incoop.fronts.common.made_blocks import MadeBlock, MadeBlocks
 from incoop.fronts.streaming.combine import LineCombiner
@@ -44,7 +44,7 @@ class UnsoundCombiner(CombinerNotSound):
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
+class TrialStage:
     """Maps a sample, and reduces it with and without the combiner."""
 
     mapper: MapStage

@@ -4,11 +4,11 @@ stage.py state.py                    the stage, and what its steps work on
 identity.py plan.py explain.py       what decides: pure
 map_step.py contract_step.py         the two steps, as the driver sees them
 map_task.py contract_task.py         ... as they run in a worker
-record.py keep.py tallies.py         what is kept
+record.py result_entries.py tallies.py         what is kept
 mapping.py grouping.py segments.py spill.py    records to pairs, pairs to a run
 leaves.py leaf_table.py chunk_leaves.py        what each leaf of a chunk sent
 patching.py leaf_entries.py key_numbers.py     a changed chunk, described by the one before it
 write_chunk.py                       a chunk, written whole or as what changed
-soundness.py alike.py                a combiner, tried on a sample
+soundness.py rounding.py             a combiner, tried on a sample
 verify.py                            a share, computed again
 """

@@ -16,10 +16,10 @@ from incoop.engine.failures import AtKey, JobFailed
 from incoop.engine.running.nearby import cores
 from incoop.engine.running.work import Nearby, Work
 from incoop.engine.stages.map_contract.contract_task import ContractSpec, ReduceFailed, ShardDone, contract_shards
-from incoop.engine.stages.map_contract.identity import CONTRACT, Identity
-from incoop.engine.stages.map_contract.keep import keep_contracted
+from incoop.engine.stages.map_contract.identity import CONTRACT, JobIdentity
 from incoop.engine.stages.map_contract.map_step import FEW_LEAVES
 from incoop.engine.stages.map_contract.plan import WIDE
+from incoop.engine.stages.map_contract.result_entries import keep_contracted
 from incoop.engine.stages.map_contract.state import JobState
 
 #: Spark tasks for each core in contraction, whose shards are even; where only a path or two of the tree are touched,
@@ -115,7 +115,7 @@ class ContractStep:
     def ran(self, answers: Sequence[Answer], seconds: float) -> None:
         self._seconds = seconds
 
-    def rekey(self, identity: Identity, covered: Sequence[Answer]) -> None:
+    def rekey(self, identity: JobIdentity, covered: Sequence[Answer]) -> None:
         """Nothing is kept of it."""
 
     def take(self, answers: Sequence[Answer]) -> None:

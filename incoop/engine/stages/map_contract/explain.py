@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from incoop.engine.stages.map_contract.identity import Identity
+from incoop.engine.stages.map_contract.identity import JobIdentity
 from incoop.engine.stages.map_contract.plan import TreePlan
 from incoop.engine.stages.map_contract.record import TreeRecord
 from incoop.fingerprint import changed_parts
@@ -14,7 +14,7 @@ def why_it_runs(
     plan: TreePlan,
     before: TreeRecord | None,
     parts: Mapping[str, str] | None,
-    identity: Identity,
+    identity: JobIdentity,
     done: bool,
     lost: bool,
 ) -> str:

@@ -32,7 +32,7 @@ _LAYOUT = f"{ENCODING_VERSION} {HASH_BYTES} {KEYS_PER_BLOCK} {_TREES}"
 
 
 @dataclass(frozen=True, slots=True)
-class Identity:
+class JobIdentity:
     """The hashes of one job's code and parameters."""
 
     map: tuple[bytes, ...]
@@ -50,7 +50,7 @@ class Identity:
         """Names what is known of all that this code reads."""
         return _hash(b"reads", *self.map, self.combine, self.reduce)
 
-    def within(self, reads: KnownReads) -> Identity:
+    def within(self, reads: KnownReads) -> JobIdentity:
         """The same where functions also read something: by step, and by name."""
         read = reads.parts()
         if not read:
@@ -74,13 +74,13 @@ def functions_of(job: Job) -> Functions:
     return Functions(mappers, job.combiner, job.reducer, job.records, start_programs=job.hints.nearby > 0)
 
 
-def identify(job: Job) -> Identity:
+def identify(job: Job) -> JobIdentity:
     """Hash a job's functions."""
     with one_look():
         return _identify(job)
 
 
-def _identify(job: Job) -> Identity:
+def _identify(job: Job) -> JobIdentity:
     roles = list(functions_of(job).roles())
     depends_on = [os.fspath(path) for path in job.depends_on]
     named: dict[str, str] = {}
@@ -113,7 +113,7 @@ def _identify(job: Job) -> Identity:
     leaves = shaping(job.leaf, job.combiner).encode()
     maps = tuple(_hash(b"map", shape, scope, each, prints[-2], leaves) for each in prints[:-2])
     combine_print = _hash(b"combine", shape, scope, prints[-2], classes)
-    return Identity(
+    return JobIdentity(
         map=maps,
         combine=combine_print,
         reduce=_hash(b"reduce", shape, prints[-1], classes),

@@ -11,10 +11,10 @@ from incoop.contraction.tree.known_combiners import LawfulCombiner
 from incoop.engine.events import DidExecute
 from incoop.engine.failures import JobFailed, failed_at
 from incoop.engine.running.work import Nearby, Work
-from incoop.engine.stages.map_contract.identity import MAP, Identity
-from incoop.engine.stages.map_contract.keep import keep_mapped
+from incoop.engine.stages.map_contract.identity import MAP, JobIdentity
 from incoop.engine.stages.map_contract.map_task import ChunkTask, MapDone, MapFailed, MapSpec, map_group
 from incoop.engine.stages.map_contract.plan import run_ids
+from incoop.engine.stages.map_contract.result_entries import keep_mapped
 from incoop.engine.stages.map_contract.soundness import tried_enough
 from incoop.engine.stages.map_contract.state import JobState
 from incoop.engine.stages.map_contract.task_groups import shared_out
@@ -126,7 +126,7 @@ class MapStep:
             ids = tuple(each.id for each in done)
             stage.attempt.events.tell(DidExecute(self.name, ids, {"map": len(done)}, {"map": seconds}, self._size()))
 
-    def rekey(self, identity: Identity, covered: Sequence[Answer]) -> None:
+    def rekey(self, identity: JobIdentity, covered: Sequence[Answer]) -> None:
         """Store all chunk runs under the new ids, but for those that read something else than these name."""
         stage = self._stage
         old = stage.plan.chunks.ids.tolist()

@@ -21,7 +21,7 @@ from incoop.base.errors import USERS_ERRORS, IncoopError
 from incoop.contraction.columns.column import Column
 from incoop.contraction.tree.combine import CombinerError, all_combined
 from incoop.engine.failures import CombinerNotSound
-from incoop.engine.stages.map_contract.alike import alike, noise_of, shaken
+from incoop.engine.stages.map_contract.rounding import alike, noise_of, shaken
 from incoop.job import Mapper, Reducer
 
 #: Records that are mapped for the sample, at least where there are as many.

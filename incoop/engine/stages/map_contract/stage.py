@@ -25,10 +25,10 @@ from incoop.engine.events import DidReuse, WillRun
 from incoop.engine.explain import Explanation
 from incoop.engine.failures import NotDeterministic
 from incoop.engine.inputs import BlockSource, chunk_inputs
-from incoop.engine.output import Mapped, Output, Sharded
+from incoop.engine.output import Output, Sharded, Unreduced
 from incoop.engine.stage import Finished, OutputUnknown, RunOptions, Step
 from incoop.engine.stages.map_contract.explain import why_it_runs
-from incoop.engine.stages.map_contract.identity import MAP, Identity, identify
+from incoop.engine.stages.map_contract.identity import MAP, JobIdentity, identify
 from incoop.engine.stages.map_contract.plan import (
     TreePlan,
     plan_chunks,
@@ -58,7 +58,7 @@ class MapContract(JobState):
     def memoizes(self) -> bool:
         return self.job.memoize
 
-    def identify(self) -> Identity:
+    def identify(self) -> JobIdentity:
         return identify(self.job)
 
     def look(self, options: RunOptions, segments: SegmentRunner | None) -> int:
@@ -68,7 +68,7 @@ class MapContract(JobState):
         )
         return self.chunked.size
 
-    def recall(self, coded: Identity, identity: Identity, body: bytes | None) -> None:
+    def recall(self, coded: JobIdentity, identity: JobIdentity, body: bytes | None) -> None:
         self.identity = identity
         self.before = before = TreeRecord.from_bytes(body) if body is not None else None
         combiner, reducer = coded.combine.hex(), coded.reduce.hex()
@@ -170,7 +170,7 @@ class MapContract(JobState):
     def _output(self, reduced: RunRef | None) -> Output:
         """The parts of the output; a map-only job's are its chunk runs."""
         if reduced is None:
-            return Mapped([RunRef.of_row(row) for row in self.plan.chunks.refs])
+            return Unreduced([RunRef.of_row(row) for row in self.plan.chunks.refs])
         return Sharded(RunHeader.load(reduced, self.shards, self.attempt.reader()))
 
     def output_of(self, body: bytes) -> Output:
@@ -178,7 +178,7 @@ class MapContract(JobState):
         if record.encoding != ENCODING_VERSION:
             raise OutputUnknown("another release of incoop stored it")
         if record.output is None:
-            return Mapped([RunRef.of_row(row) for row in record.levels[0].refs])
+            return Unreduced([RunRef.of_row(row) for row in record.levels[0].refs])
         return Sharded(RunHeader.load(record.output, record.shards, self.attempt.reader()))
 
     def _root_hash(self, plan: TreePlan) -> bytes:

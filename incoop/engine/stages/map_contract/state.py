@@ -16,7 +16,7 @@ from incoop.contraction.tree.folds import Fold, recognise
 from incoop.contraction.tree.known_combiners import BatchCombiner
 from incoop.engine.inputs import ChunkedInput
 from incoop.engine.stage import Attempt
-from incoop.engine.stages.map_contract.identity import Identity, functions_of
+from incoop.engine.stages.map_contract.identity import JobIdentity, functions_of
 from incoop.engine.stages.map_contract.plan import BATCHES, FLAT, NONE, TREE, WIDE, TreePlan, lay_nodes
 from incoop.engine.stages.map_contract.record import RefusedCombiner, TreeRecord, Trial
 from incoop.engine.stages.map_contract.tallies import Tallies
@@ -29,7 +29,7 @@ class JobState:
 
     attempt: Attempt
     chunked: ChunkedInput
-    identity: Identity
+    identity: JobIdentity
     plan: TreePlan
 
     def __init__(self, job: Job, inputs: Any, store: inchdfs.DatasetStore) -> None:

@@ -19,8 +19,8 @@ from incoop.code import Shipment
 from incoop.contraction.columns.encoding import encode
 from incoop.contraction.parts.headers import RunHeader, RunRef, read_run
 from incoop.contraction.tree.node import NodeTask
-from incoop.engine.output import Mapped, Output, OutputBlock, Sharded
-from incoop.engine.running.apart import run_apart
+from incoop.engine.output import Output, OutputBlock, Sharded, Unreduced
+from incoop.engine.running.fresh_process import run_in_fresh_process
 from incoop.engine.stages.map_contract.contract_task import ContractSpec, ShardDone, contract_shards
 from incoop.engine.stages.map_contract.map_task import ChunkTask, MapDone, MapSpec, map_group
 from incoop.engine.stages.map_contract.plan import TreePlan
@@ -53,7 +53,7 @@ class Verifier:
     def chunks(self, spec: MapSpec, tasks: Sequence[ChunkTask], kept: Sequence[RunRef], shards: int) -> int | None:
         """The number of the first of these tasks that comes out otherwise than what is kept; None where all agree."""
         spec = replace(spec, code=self.code, check_combiner=False)
-        (answers,) = run_apart(partial(map_group, spec), [[replace(task, old=()) for task in tasks]])
+        (answers,) = run_in_fresh_process(partial(map_group, spec), [[replace(task, old=()) for task in tasks]])
         again = {each.id: each.ref for each in answers if isinstance(each, MapDone)}
         for answer in answers:
             if isinstance(answer, Exception):
@@ -66,7 +66,7 @@ class Verifier:
     def _pairs_of(self, ref: RunRef, shards: int) -> Counter[bytes]:
         """What a chunk's run holds."""
         if not shards:
-            return _counted(Mapped([ref]), 0, self.reader)
+            return _counted(Unreduced([ref]), 0, self.reader)
         return Counter({read_run(ref, self.reader).content(): 1})
 
     def shards(self, spec: ContractSpec, plan: TreePlan, output: Sharded, chosen: Sequence[int]) -> int | None:
@@ -81,7 +81,7 @@ class Verifier:
             refs=plan.refs_for(nodes, {plan.root}),
             changes={},
         )
-        (answer,) = run_apart(partial(contract_shards, spec), [list(chosen)])
+        (answer,) = run_in_fresh_process(partial(contract_shards, spec), [list(chosen)])
         if isinstance(answer, Exception):
             raise answer
         assert isinstance(answer, list)

@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from incoop.fronts.rdd.unstarted.broadcast import UnstartedBroadcast
-from incoop.fronts.rdd.unstarted.settings import Settings
+from incoop.fronts.rdd.unstarted.settings import SparkSettings
 
 
 @dataclass(slots=True)
 class Asked:
     """What a program asked for when it made its context, and since."""
 
-    settings: Settings
+    settings: SparkSettings
     arguments: dict[str, Any]
     environment: dict[str, str] = field(default_factory=lambda: dict(os.environ))
     folder: str = field(default_factory=lambda: str(Path.cwd()))

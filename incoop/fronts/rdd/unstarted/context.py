@@ -21,7 +21,7 @@ from pyspark.traceback_utils import CallSite, first_spark_call
 
 from incoop.fronts.rdd.unstarted.asked import Asked
 from incoop.fronts.rdd.unstarted.broadcast import UnstartedAccumulator, UnstartedBroadcast
-from incoop.fronts.rdd.unstarted.settings import Command, Settings
+from incoop.fronts.rdd.unstarted.settings import Command, SparkSettings
 
 #: PySpark's own, before anything replaces them.
 _INIT = SparkContext.__init__
@@ -181,7 +181,7 @@ def _callsite() -> Any:
     return first_spark_call() or CallSite(None, None, None)  # type: ignore[no-untyped-call]
 
 
-def _settings(command: Command, arguments: dict[str, Any]) -> Settings | None:
+def _settings(command: Command, arguments: dict[str, Any]) -> SparkSettings | None:
     conf = arguments.get("conf")
     if conf is not None and (not isinstance(conf, SparkConf) or conf._jconf is not None):
         return None
@@ -192,7 +192,7 @@ def _settings(command: Command, arguments: dict[str, Any]) -> Settings | None:
             return None
         if value:
             program[key] = value
-    return Settings.of(command, program)
+    return SparkSettings.of(command, program)
 
 
 def start(context: SparkContext) -> None:

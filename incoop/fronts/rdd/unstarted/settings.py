@@ -90,13 +90,13 @@ class Command:
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class SparkSettings:
     """What holds for one context: what the command line says, and over it what the program does."""
 
     known: Mapping[str, str]
 
     @classmethod
-    def of(cls, command: Command, program: Mapping[str, str]) -> Settings | None:
+    def of(cls, command: Command, program: Mapping[str, str]) -> SparkSettings | None:
         """None where Spark has to be there from the beginning."""
         asked = {"spark.app.name": command.name, "spark.master": command.master or "local[*]"}
         known = {**command.conf, **asked, **program}

@@ -36,10 +36,10 @@ class ProcessFailed(IncoopError):
         )
 
 
-def run_apart(function: Callable[[Item], Answer], items: Sequence[Item]) -> list[Answer]:
+def run_in_fresh_process(function: Callable[[Item], Answer], items: Sequence[Item]) -> list[Answer]:
     """Call the function for every item, one after the other, in a new process."""
     done = subprocess.run(
-        [sys.executable, "-m", "incoop.engine.running.apart"],
+        [sys.executable, "-m", "incoop.engine.running.fresh_process"],
         input=pickle.dumps((function, list(items))),
         capture_output=True,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from incoop.contraction.parts.packs import BlockLost
 from incoop.engine.report import RunReport
 from incoop.engine.running.cluster import _Measured
-from incoop.engine.running.placing import ShardPlaces
+from incoop.engine.running.shard_places import ShardPlaces
 from incoop.engine.running.spark import Spark
 from incoop.memo import WorkerConfig
 from incoop.memo.cache import Traffic, cache_name, take_traffic

@@ -16,7 +16,7 @@ from incoop.scheduler.placement import Task
 _REMEMBERED = 4
 
 
-class Ran(Protocol):
+class TaskCost(Protocol):
     """What is known of a task that ran."""
 
     @property
@@ -59,7 +59,7 @@ class ShardPlaces:
         size = sum(max(self.held[shard].values(), default=0) for shard in group)
         return Task(size, memoized, sum(self.seconds[shard] for shard in group) or 1.0)
 
-    def learn(self, groups: Sequence[Sequence[int]], ran: Sequence[Ran]) -> None:
+    def learn(self, groups: Sequence[Sequence[int]], ran: Sequence[TaskCost]) -> None:
         """Note what tasks brought into the caches beside them."""
         for group, each in zip(groups, ran, strict=True):
             for shard in group:
