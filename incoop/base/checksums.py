@@ -8,7 +8,6 @@ trusted because it stands in an entry that is.
 from __future__ import annotations
 
 import hmac
-from collections.abc import Iterable
 from hashlib import blake2b, sha256
 from typing import Protocol
 
@@ -62,12 +61,6 @@ class Signer:
     def pack_state(self) -> Hash:
         """The keyed state whose digest over a pack's bytes is the pack's name."""
         return self._pack.copy()
-
-    def pack_id(self, parts: Iterable[bytes]) -> bytes:
-        state = self._pack.copy()
-        for part in parts:
-            state.update(part)
-        return state.digest()
 
     def sign_generation(self, body: bytes) -> bytes:
         state = self._generation.copy()

@@ -41,7 +41,6 @@ class Pack:
     """A pack as the collector sees it."""
 
     id: bytes
-    file: str
     size: int
     modified: float
 
@@ -166,7 +165,7 @@ class BlobStore:
             except ValueError:
                 continue
             if len(pack) == ID_BYTES:
-                yield Pack(pack, item.name, item.size, item.modified)
+                yield Pack(pack, item.size, item.modified)
 
     def _fill(self, handle: BinaryIO, parts: Iterable[bytes | bytearray | memoryview]) -> bytes:
         state = self._signer.pack_state()

@@ -12,7 +12,7 @@ A, B, C = (letter * 16 for letter in (b"a", b"b", b"c"))
 
 
 def done(**counters: int) -> ShardDone:
-    return ShardDone(0, [], [], 0, 0, 0, 0, 0.0, 0.0, counters)
+    return ShardDone(0, [], [], 0, 0, 0.0, 0.0, counters)
 
 
 def before(map_counters: dict[bytes, dict[str, int]] | None = None, **reducers: int) -> TreeRecord:

@@ -146,7 +146,7 @@ class ContractStep:
 
     def _tell(self, done: Sequence[ShardDone]) -> None:
         """The wall time is divided as the tasks' own time was."""
-        contract, reduce = (sum(getattr(each, f"{what}_seconds") for each in done) for what in ("contract", "reduce"))
+        contract, reduce = sum(each.contract_seconds for each in done), sum(each.reduce_seconds for each in done)
         share = contract / (contract + reduce) if contract + reduce else 1.0
         self._stage.attempt.events.tell(
             DidExecute(

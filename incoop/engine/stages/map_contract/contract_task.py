@@ -72,9 +72,7 @@ class ShardDone:
     #: For each of them, the older packs that it refers to.
     refs: list[bytes]
     combined: int
-    combiner_calls: int
     reduced_keys: int
-    keys: int
     contract_seconds: float
     reduce_seconds: float
     counters: dict[str, int] = field(default_factory=dict)
@@ -250,9 +248,7 @@ def _one_shard(
         rows=[*(tree.rows[node.id].tobytes() for node in stored), reduced.row.tobytes()],
         refs=[*(tree.refs[node.id] for node in stored), reduced.refs],
         combined=tree.executed,
-        combiner_calls=tree.combiner.calls,
         reduced_keys=reduced.keys,
-        keys=int(reduced.row["keys"]),
         contract_seconds=contracted - started,
         reduce_seconds=time.perf_counter() - contracted,
         counters=reduced.counters,
