@@ -31,7 +31,7 @@ from incoop.engine.record import Record
 from incoop.engine.report import RunReport
 from incoop.engine.running.runner import Runner
 from incoop.engine.running.workforce import Workforce
-from incoop.engine.stage import Attempt, Finished, Identity, Outcome, OutputUnknown, RunOptions, Stage, Step
+from incoop.engine.stage import Attempt, Decision, Finished, Identity, Outcome, OutputUnknown, RunOptions, Stage, Step
 
 log = logging.getLogger("incoop")
 
@@ -40,6 +40,15 @@ Given = TypeVar("Given")
 
 class _ReadsMore(Exception):
     """Functions were found to read more than was known, so that ids have to name it: begin again."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Decided:
+    """What will run; the identity that ids are made of; what the last run left."""
+
+    decision: Decision
+    identity: Identity
+    before: Record | None
 
 
 @dataclass(slots=True)
@@ -95,8 +104,7 @@ class StageRun:
         """What would run, and why."""
 
         def attempt() -> Explanation:
-            _, before = self._decide(self._look())
-            return self._explanation(before)
+            return self._decide(self._look()).decision.explanation()
 
         return self._attempts(attempt)
 
@@ -119,17 +127,17 @@ class StageRun:
         started = time.perf_counter()
         coded = self._look()
         with self._generation():
-            identity, before = self._decide(coded)
-            self._demand_reuse(before)
-            for step in self.stage.steps:
+            decided = self._decide(coded)
+            self._demand_reuse(decided.decision)
+            for step in decided.decision.steps:
                 self._carry_out(step, coded)
             finished = self.stage.finish()
             if self.options.verify:
                 self.stage.verify(self.options.verify)
-            old_output, changes_lost = self._old_output(before)
+            old_output, changes_lost = self._old_output(decided.before)
             self.events.tell(DidFinish(finished.keys, finished.counters))
             live = b"".join([finished.live, *self._keep_reads(coded)])
-            recorded = self._keeper.commit(self._key, self._record(identity, finished), live)
+            recorded = self._keeper.commit(self._key, self._record(decided.identity, finished), live)
         self._warn_of_losses(recorded)
         self.events.tell(DidCommit(self._keeper.generation, recorded, time.perf_counter() - started))
         return Outcome(finished, old_output, self.report, self.events, changes_lost)
@@ -162,7 +170,7 @@ class StageRun:
             if not self._keeper.committed:
                 self.memo.abort_generation(self._key, self._keeper.generation)
 
-    def _decide(self, coded: Identity) -> tuple[Identity, Record | None]:
+    def _decide(self, coded: Identity) -> _Decided:
         """What is reused, what runs and why, from what the last run left and what the memo holds."""
         before = self._last_record()
         self._recall_reads(coded, before)
@@ -172,18 +180,13 @@ class StageRun:
             there = {f"variable {read.name}" for read in self._reads.names()} | identity.parts.keys()
             self._amended |= set(before.amended) & there
             self._runner.amended = frozenset(self._amended)
-        self.stage.recall(coded, identity, before.body if before is not None else None)
-        self.stage.decide()
-        return identity, before
+        return _Decided(self.stage.decide(coded, identity, before), identity, before)
 
-    def _explanation(self, before: Record | None) -> Explanation:
-        return self.stage.explain(before.parts if before is not None else None)
-
-    def _demand_reuse(self, before: Record | None) -> None:
+    def _demand_reuse(self, decision: Decision) -> None:
         strict = self.options.strict
         if strict is None:
             return
-        explanation = self._explanation(before)
+        explanation = decision.explanation()
         if explanation.reusable < strict:
             raise TooLittleReuse(self._name, explanation.reusable, strict, explanation.why)
 

@@ -2,9 +2,8 @@
 
 identify   what its results depend on besides the input
 look       what the input is now
-recall     what the last run left, and what of it compares
-decide     pure, but for questions to the memo: what is reused, what runs, why
-steps      in their order: the work that is missing, and what becomes of the answers
+decide     what is reused, what runs and why, from what the last run left and what the memo holds: a value, which
+           `explain` and `strict` read, and whose steps the driver carries out in their order
 finish     what this run gives, and what the next one needs
 """
 
@@ -22,7 +21,7 @@ from incoop.engine.events import Events
 from incoop.engine.explain import Explanation
 from incoop.engine.keeper import Keeper, Memo
 from incoop.engine.output import Output
-from incoop.engine.record import Origin
+from incoop.engine.record import Origin, Record
 from incoop.engine.report import RunReport
 from incoop.engine.running.runner import Runner
 from incoop.engine.running.work import Work
@@ -115,6 +114,17 @@ class Step(Protocol):
         ...
 
 
+class Decision(Protocol):
+    """What will run, and why, as it was decided: nothing that a step does later changes it."""
+
+    @property
+    def steps(self) -> Sequence[Step]:
+        """In the order in which they run; none where nothing has to."""
+        ...
+
+    def explanation(self) -> Explanation: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Finished:
     """What a run gives, and what the next one needs."""
@@ -125,7 +135,7 @@ class Finished:
     #: Keys of the output, as far as that is counted.
     keys: int
     counters: Mapping[str, int]
-    #: What the kind keeps, for `recall`.
+    #: What the kind keeps, for `decide`.
     body: bytes
     #: Ids that must not be collected, packed.
     live: bytes
@@ -171,19 +181,11 @@ class Stage(Protocol):
         """Look at the input; gives its bytes."""
         ...
 
-    def recall(self, coded: Any, identity: Any, body: bytes | None) -> None:
-        """Take in what the last run of this kind left, if there was one; `coded` is the identity without reads."""
-        ...
+    def decide(self, coded: Any, identity: Any, before: Record | None) -> Decision:
+        """Asks the memo, and runs nothing.
 
-    def decide(self) -> None: ...
-
-    def explain(self, parts: Mapping[str, str] | None) -> Explanation:
-        """What was decided; `parts` are those of the last run's identity."""
-        ...
-
-    @property
-    def steps(self) -> Sequence[Step]:
-        """In the order in which they run."""
+        `coded` is the identity without reads, `before` what the last run of this kind left, if there was one.
+        """
         ...
 
     def finish(self) -> Finished: ...

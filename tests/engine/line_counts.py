@@ -22,6 +22,7 @@ from incoop.engine.events import DidExecute, DidReuse, WillRun
 from incoop.engine.explain import Explanation
 from incoop.engine.inputs import chunk_inputs
 from incoop.engine.output import Output, Unreduced
+from incoop.engine.record import Record
 from incoop.engine.running.work import Work
 from incoop.engine.stage import Attempt, Finished, RunOptions
 from incoop.fingerprint import fingerprint
@@ -107,6 +108,15 @@ class CountStep:
                 raise each
 
 
+@dataclass(frozen=True)
+class CountDecision:
+    explained: Explanation
+    steps: Sequence[CountStep]
+
+    def explanation(self) -> Explanation:
+        return self.explained
+
+
 class LineCounts:
     """The stage."""
 
@@ -130,23 +140,16 @@ class LineCounts:
         self.chunked = chunk_inputs(job, self._path, self._store, options.chunks, options.paranoid, segments)
         return self.chunked.size
 
-    def recall(self, coded: Identity, identity: Identity, body: bytes | None) -> None:
-        self._identity = identity
-
-    def decide(self) -> None:
-        self.ids = [self._identity.task(chunk) for chunk in self.chunked.rows["id"].tolist()]
+    def decide(self, coded: Identity, identity: Identity, before: Record | None) -> CountDecision:
+        self.ids = [identity.task(chunk) for chunk in self.chunked.rows["id"].tolist()]
         entries = self.attempt.memo.lookup(self.ids)
         self.counts = {id_: int(e.inline) for id_, e in zip(self.ids, entries, strict=True) if e is not None}
         self.attempt.events.tell(WillRun({"map": len(self.ids)}))
         self.attempt.events.tell(DidReuse("count", np.frombuffer(b"".join(self.counts), "V16")))
 
-    def explain(self, parts: Mapping[str, str] | None) -> Explanation:
         fresh = len(set(self.ids) - set(self.counts))
-        return Explanation(str(self.path), self.chunked.size, len(self.ids), fresh, 0, 0, 0, "chunks are new")
-
-    @property
-    def steps(self) -> Sequence[CountStep]:
-        return (CountStep(self),)
+        explained = Explanation(str(self.path), self.chunked.size, len(self.ids), fresh, 0, 0, 0, "chunks are new")
+        return CountDecision(explained, (CountStep(self),))
 
     def finish(self) -> Finished:
         total = sum(self.counts[id_] for id_ in self.ids)

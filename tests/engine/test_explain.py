@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -35,6 +37,10 @@ def plan(text: str, before: TreeRecord | None, memo: str = "") -> TreePlan:
     return made
 
 
+def why_of(made: TreePlan, *others: Any) -> str:
+    return why_it_runs(made.chunks.ids[made.needed()[0]].tolist(), *others)
+
+
 @pytest.mark.parametrize(
     ("now", "before", "memo", "lost", "done", "why"),
     [
@@ -51,23 +57,21 @@ def plan(text: str, before: TreeRecord | None, memo: str = "") -> TreePlan:
 )
 def test_why(now: str, before: str | None, memo: str, lost: bool, done: bool, why: str) -> None:
     old = record(before) if before is not None else None
-    assert why_it_runs(plan(now, old, memo), old, CODE, identity(), done, lost) == why
+    assert why_of(plan(now, old, memo), old, CODE, identity(), done, lost) == why
 
 
 def test_chunks_whose_entries_are_lost_are_told_from_new_ones() -> None:
     old = record("abc", lost="bc")
-    assert why_it_runs(plan("abcx", old), old, CODE, identity(), False, False) == (
+    assert why_of(plan("abcx", old), old, CODE, identity(), False, False) == (
         "1 chunks are new and the memo entries of 2 chunks are lost"
     )
-    assert why_it_runs(plan("abc", old), old, CODE, identity(), False, False) == (
-        "the memo entries of 2 chunks are lost"
-    )
+    assert why_of(plan("abc", old), old, CODE, identity(), False, False) == ("the memo entries of 2 chunks are lost")
 
 
 def test_large_numbers_of_chunks_are_readable() -> None:
     old = record("a")
     many = plan_chunks(np.arange(2400, dtype="<u8").view("V16"), old)
-    assert why_it_runs(many, old, CODE, identity(), False, False) == "1,200 chunks are new"
+    assert why_of(many, old, CODE, identity(), False, False) == "1,200 chunks are new"
 
 
 @pytest.mark.parametrize(
@@ -87,17 +91,17 @@ def test_large_numbers_of_chunks_are_readable() -> None:
 )
 def test_what_changed_in_the_code_is_named(tree: str, parts: dict[str, str] | None, why: str) -> None:
     old = record("ab")
-    assert why_it_runs(plan("ab", old), old, CODE, identity(tree, parts), False, False) == why
+    assert why_of(plan("ab", old), old, CODE, identity(tree, parts), False, False) == why
 
 
 def test_another_reducer_is_changed_code_too() -> None:
     old = record("ab")
     other = JobIdentity((b"map",), b"combine", b"\xcd", "tree", CODE, [])
-    assert why_it_runs(plan("ab", old), old, CODE, other, False, False).startswith("code changed: ")
+    assert why_of(plan("ab", old), old, CODE, other, False, False).startswith("code changed: ")
 
 
 def test_the_first_five_changes_are_named_and_all_where_nothing_is_known_of_the_last_code() -> None:
     old = record("ab")
     seven = {f"function job:f{at}": "aa" for at in range(7)}
-    why = why_it_runs(plan("ab", old), old, None, identity("other", seven), False, False)
+    why = why_of(plan("ab", old), old, None, identity("other", seven), False, False)
     assert why == "code changed: " + "; ".join(f"function `f{at}` in `job` added" for at in range(5))

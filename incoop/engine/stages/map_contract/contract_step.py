@@ -44,11 +44,11 @@ class ContractStep:
 
     def work(self) -> Work | None:
         stage = self._stage
-        if stage.job.reducer is None or stage.output is not None or not len(stage.plan.chunks.ids):
+        if stage.job.reducer is None or stage.output is not None:
             return None
         self._places = stage.plan.needed()[1]
         self._nodes = [stage.plan.node_task(level, index) for level, index in self._places]
-        combines = sum(len(level.ids) for level in stage.plan.levels[1:]) * stage.shards
+        combines = stage.plan.node_count * stage.shards
         stage.attempt.events.tell(WillRun({"combine": combines, "reduce": stage.shards}))
         self._spec = spec = self.spec(self._nodes)
         return Work(
@@ -66,9 +66,9 @@ class ContractStep:
     def _size(self, spec: ContractSpec) -> int:
         """Bytes of input behind what is read: all of it, or of what came since the last output, as a guess."""
         plan, chunked = self._stage.plan, self._stage.chunked
-        if spec.old_root is None or self._stage.old is None:
+        if spec.old_root is None or self._stage.recalled.old is None:
             return chunked.size
-        fresh = ~np.isin(plan.chunks.ids, self._stage.old.levels[0].ids)
+        fresh = ~np.isin(plan.chunks.ids, self._stage.recalled.old.levels[0].ids)
         described = fresh & np.isin(plan.chunks.ids, np.array(list(self._stage.changes), "V16"))
         lengths = chunked.rows["length"].astype(np.int64)
         return int(lengths[fresh & ~described].sum() + lengths[described].sum() // FEW_LEAVES)
@@ -85,8 +85,8 @@ class ContractStep:
         """What tasks share: these nodes, and the last output where it can be updated."""
         stage, plan = self._stage, self._stage.plan
         # That needs the same reducer, and a tree that compares.
-        old = stage.old if update else None
-        if old is not None and (old.shards != stage.shards or old.reduce != stage.identity.reduce.hex()):
+        old = stage.recalled.old if update else None
+        if old is not None and (old.shards != stage.shards or old.reduce != stage.recalled.identity.reduce.hex()):
             old = None
         old_root = bytes(old.levels[-1].ids[0]) if old is not None and old.output is not None else None
         flat = stage.job.combiner is None and bool(nodes)
@@ -136,7 +136,7 @@ class ContractStep:
             done += [each for each in answer if isinstance(each, ShardDone)]
         done.sort(key=lambda each: each.shard)
         assert self._spec is not None
-        stage.tallies.reduced(done, stage.old if self._spec.old_root is not None else None)
+        stage.tallies.reduced(done, stage.recalled.old if self._spec.old_root is not None else None)
         self._tell(done)
         # Without a combiner the one node is not stored.
         places = [] if stage.job.combiner is None else self._places

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from incoop.engine.stages.map_contract.identity import JobIdentity
-from incoop.engine.stages.map_contract.plan import TreePlan
 from incoop.engine.stages.map_contract.record import TreeRecord
 from incoop.fingerprint import changed_parts
 
 
 def why_it_runs(
-    plan: TreePlan,
+    fresh: Sequence[bytes],
     before: TreeRecord | None,
     parts: Mapping[str, str] | None,
     identity: JobIdentity,
     done: bool,
     lost: bool,
 ) -> str:
-    """The reason in words; `parts` are those of the last run's code, `done` says that the output is known."""
-    fresh = plan.needed()[0]
+    """The reason in words.
+
+    `fresh` are the ids of chunk runs that are missing, `parts` those of the last run's code; `done` says that the
+    output is known.
+    """
     if done:
         return "nothing changed"
     if before is None:
@@ -32,7 +34,7 @@ def why_it_runs(
     if lost:
         return "stored results were lost"
     held = set(before.levels[0].ids.tolist())
-    returned = sum(bytes(plan.chunks.ids[index]) in held for index in fresh)
+    returned = sum(id_ in held for id_ in fresh)
     new_chunks = len(fresh) - returned
     reasons = [f"{new_chunks:,} chunks are new"] if new_chunks else []
     reasons += [f"the memo entries of {returned:,} chunks are lost"] if returned else []

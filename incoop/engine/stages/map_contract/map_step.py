@@ -34,6 +34,7 @@ class MapStep:
 
     def __init__(self, stage: JobState) -> None:
         self._stage = stage
+        self._done = False
         #: Where each missing run stands among the chunks.
         self._places: dict[bytes, list[int]] = {}
         self._tasks: list[ChunkTask] = []
@@ -41,10 +42,10 @@ class MapStep:
 
     def work(self) -> Work | None:
         stage = self._stage
-        if stage.output is not None or not len(stage.plan.chunks.ids):
+        if self._done:
             return None
         self._places = {}
-        for index in stage.plan.needed()[0]:
+        for index in stage.decision.chunks:
             self._places.setdefault(bytes(stage.plan.chunks.ids[index]), []).append(index)
         self._tries = self._tries_combiner() and not tried_enough(stage.trial.values, stage.trial.times)
         if self._places:
@@ -143,6 +144,7 @@ class MapStep:
                 raise failure
             place = failed_at(failure.block, failure.record_number, failure.record)
             raise JobFailed(self._stage.name, str(place), failure.error, failure.trace, place, failure.cause)
+        self._done = True
         self._stage.lay()
 
 

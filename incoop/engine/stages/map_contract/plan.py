@@ -76,6 +76,10 @@ class TreePlan:
     def root(self) -> bytes:
         return bytes(self.levels[-1].ids[0])
 
+    @property
+    def node_count(self) -> int:
+        return sum(len(level.ids) for level in self.levels[1:])
+
     def unknown(self) -> list[tuple[int, int, bytes]]:
         """(level, index, id) of every run that the last generation does not hold."""
         return [

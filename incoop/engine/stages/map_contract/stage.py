@@ -7,12 +7,9 @@ keys say how many shards it has; before that it is only guessed at, to be told.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 from incoop.base.checksums import block_hash
 from incoop.base.errors import BadCall, IncoopError
@@ -22,12 +19,12 @@ from incoop.contraction.parts.packs import BlockLost
 from incoop.contraction.parts.part import Part, shard_part
 from incoop.contraction.tree.combine import CombinerChangesKeys
 from incoop.engine.events import DidReuse, WillRun
-from incoop.engine.explain import Explanation
 from incoop.engine.failures import NotDeterministic
 from incoop.engine.inputs import BlockSource, chunk_inputs
 from incoop.engine.output import Output, Sharded, Unreduced
-from incoop.engine.stage import Finished, OutputUnknown, RunOptions, Step
-from incoop.engine.stages.map_contract.explain import why_it_runs
+from incoop.engine.record import Record
+from incoop.engine.stage import Finished, OutputUnknown, RunOptions
+from incoop.engine.stages.map_contract.decision import JobDecision, Recalled
 from incoop.engine.stages.map_contract.identity import MAP, JobIdentity, identify
 from incoop.engine.stages.map_contract.plan import (
     TreePlan,
@@ -68,32 +65,36 @@ class MapContract(JobState):
         )
         return self.chunked.size
 
-    def recall(self, coded: JobIdentity, identity: JobIdentity, body: bytes | None) -> None:
-        self.identity = identity
-        self.before = before = TreeRecord.from_bytes(body) if body is not None else None
+    def decide(self, coded: JobIdentity, identity: JobIdentity, before: Record | None) -> JobDecision:
+        """(1) Recall the last run; (2) find the runs of chunks; (3) lay the tree, find its nodes and the output."""
+        lost = bool(self.attempt.lost)
+        self.recalled = Recalled.of(identity, before, lost)  # step (1)
+        self._recall_combiner(coded)
+        ids = run_ids(identity.map, self.chunked.mapper_of, self.chunked.rows["id"])  # step (2)
+        self.plan = plan_chunks(ids, self.recalled.old)
+        self._find()
+        self.lay()  # step (3)
+        self.output = self._find_output() if len(ids) else None
+        steps = () if self._is_done() else self._steps()
+        self.decision = JobDecision.of(
+            *(self.name, self.recalled, self.chunked, self.plan, self.output), lost=lost, steps=steps
+        )
+        reduces = self.shards if self.job.reducer is not None else 0
+        tell = self.attempt.events.tell
+        tell(WillRun({"map": len(ids), "combine": self.plan.node_count * self.shards, "reduce": reduces}))
+        tell(DidReuse(MAP, self.plan.chunks.ids[self.plan.known[0]]))
+        return self.decision
+
+    def _recall_combiner(self, coded: JobIdentity) -> None:
+        """What is known of the combiner: that it is refused, that it adds no integers up, that it was tried."""
+        before, old = self.recalled.before, self.recalled.old
         combiner, reducer = coded.combine.hex(), coded.reduce.hex()
         refused = before.refused if before is not None else None
         if refused is not None and self.job.combiner is not None and refused.combiner == combiner:
             raise CombinerChangesKeys(refused.given, refused.emitted)  # known from an earlier run
-        comparable = before is not None and not self.attempt.lost and before.tree == identity.tree
-        self.old = before if comparable else None
-        self.narrow = self.narrow or (before is not None and before.narrow == identity.combine.hex())
+        self.narrow = self.narrow or (before is not None and before.narrow == self.recalled.identity.combine.hex())
         if self.trial.reducer != reducer:  # else an attempt of this run has tried it
-            known = self.old is not None and self.old.trial.reducer == reducer
-            self.trial = self.old.trial if known and self.old is not None else Trial(reducer)
-
-    def decide(self) -> None:
-        """(1) Find the runs of chunks; (2) lay the tree, find its nodes and the output."""
-        ids = run_ids(self.identity.map, self.chunked.mapper_of, self.chunked.rows["id"])
-        self.plan = plan_chunks(ids, self.old)
-        self._find()
-        self.lay()
-        self.output = self._find_output() if len(ids) else None
-        nodes = sum(len(level.ids) for level in self.plan.levels[1:])
-        reduces = self.shards if self.job.reducer is not None else 0
-        tell = self.attempt.events.tell
-        tell(WillRun({"map": len(ids), "combine": nodes * self.shards, "reduce": reduces}))
-        tell(DidReuse(MAP, self.plan.chunks.ids[self.plan.known[0]]))
+            self.trial = old.trial if old is not None and old.trial.reducer == reducer else Trial(reducer)
 
     def _find_output(self) -> RunRef | None:
         """The output, if it is known with all that it rests on."""
@@ -106,32 +107,14 @@ class MapContract(JobState):
         self.tallies.by_reducers = json.loads(entry.inline) if entry.inline else {}
         return run_of_entry(entry)
 
-    @property
-    def done(self) -> bool:
+    def _is_done(self) -> bool:
         """Whether nothing has to run."""
         if not len(self.plan.chunks.ids):
             return True
         return self.output is not None or (self.job.reducer is None and self.plan.all_chunks_known)
 
-    def explain(self, parts: Mapping[str, str] | None) -> Explanation:
-        known = self.output is not None
-        chunks, nodes = ([], []) if known else self.plan.needed()
-        return Explanation(
-            job=self.name,
-            input_bytes=self.chunked.size,
-            chunks=len(self.plan.chunks.ids),
-            fresh_chunks=len(chunks),
-            fresh_bytes=int(self.chunked.rows["length"][np.array(chunks, np.intp)].sum(dtype=np.int64)),
-            fresh_nodes=len(nodes),
-            nodes=sum(len(level.ids) for level in self.plan.levels[1:]),
-            why=why_it_runs(self.plan, self.before, parts, self.identity, known, bool(self.attempt.lost)),
-        )
-
-    @property
-    def steps(self) -> Sequence[Step]:
-        return () if self.done else self._steps()
-
     def _steps(self) -> tuple[MapStep, ContractStep]:
+        """In the order in which they run."""
         # With all that tasks need: a run that reuses everything does not wait for it.
         from incoop.engine.stages.map_contract.contract_step import ContractStep
         from incoop.engine.stages.map_contract.map_step import MapStep
@@ -140,7 +123,7 @@ class MapContract(JobState):
 
     def finish(self) -> Finished:
         output = self._output(self.output)
-        counters = self.tallies.in_all(self.plan.chunks.ids, self.before)
+        counters = self.tallies.in_all(self.plan.chunks.ids, self.recalled.before)
         stored = [level.ids[level.refs["length"] > 0].tobytes() for level in self.plan.levels]
         return Finished(
             id=self.output_id,
@@ -153,16 +136,17 @@ class MapContract(JobState):
         )
 
     def _record(self) -> TreeRecord:
+        identity = self.recalled.identity
         return TreeRecord(
             levels=self.plan.levels,
             encoding=ENCODING_VERSION,
-            tree=self.identity.tree,
-            reduce=self.identity.reduce.hex(),
+            tree=identity.tree,
+            reduce=identity.reduce.hex(),
             shards=self.shards,
             output=self.output,
             refused=self._refused,
             trial=self.trial,
-            narrow=self.identity.combine.hex() if self.narrow else "",
+            narrow=identity.combine.hex() if self.narrow else "",
             map_counters=self.tallies.by_chunk,
             reduce_counters=self.tallies.by_reducers,
         )
@@ -195,7 +179,7 @@ class MapContract(JobState):
         """Compute a random share of chunks and shards again, from scratch; another result is an error."""
         from incoop.engine.stages.map_contract.verify import NotAsBefore, Verifier
 
-        if not self.done:
+        if self.decision.steps:
             raise NotAsBefore(self.name)
         if not len(self.plan.chunks.ids):
             return 0, 0

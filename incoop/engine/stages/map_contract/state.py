@@ -16,9 +16,10 @@ from incoop.contraction.tree.folds import Fold, recognise
 from incoop.contraction.tree.known_combiners import BatchCombiner
 from incoop.engine.inputs import ChunkedInput
 from incoop.engine.stage import Attempt
-from incoop.engine.stages.map_contract.identity import JobIdentity, functions_of
+from incoop.engine.stages.map_contract.decision import JobDecision, Recalled
+from incoop.engine.stages.map_contract.identity import functions_of
 from incoop.engine.stages.map_contract.plan import BATCHES, FLAT, NONE, TREE, WIDE, TreePlan, lay_nodes
-from incoop.engine.stages.map_contract.record import RefusedCombiner, TreeRecord, Trial
+from incoop.engine.stages.map_contract.record import RefusedCombiner, Trial
 from incoop.engine.stages.map_contract.tallies import Tallies
 from incoop.engine.stored import run_of_entry
 from incoop.job import Job
@@ -27,19 +28,20 @@ from incoop.job import Job
 class JobState:
     """One job, in a run of it."""
 
+    # What an attempt is given, looks at, recalls and decides: each is set once, in this order.
     attempt: Attempt
     chunked: ChunkedInput
-    identity: JobIdentity
+    recalled: Recalled
+    decision: JobDecision
+    # What the steps make of it.
     plan: TreePlan
+    #: Shards of the tree, as far as they are known.
+    shards: int
+    output: RunRef | None
 
     def __init__(self, job: Job, inputs: Any, store: inchdfs.DatasetStore) -> None:
         self.job, self._inputs, self._store = job, inputs, store
-        #: The last run, and the same if its tree compares with the new one.
-        self.before: TreeRecord | None = None
-        self.old: TreeRecord | None = None
-        #: Shards of the tree, as far as they are known.
-        self.shards = 0
-        self.output: RunRef | None = None
+        # What one attempt learned stays for the next.
         self.trial = Trial()
         self._refused: RefusedCombiner | None = None
         #: Whether the values of a sum were found not to be integers.
@@ -68,14 +70,14 @@ class JobState:
 
     def lay(self) -> None:
         """Lay the tree over the chunk runs, with its shards as far as they are known, and find its nodes."""
+        old, identity = self.recalled.old, self.recalled.identity
         if len(self.plan.chunks.ids) and self.plan.all_chunks_known:
             self.shards = self.job.shards_for(bool(self.plan.chunks.refs["few"].all()))
         else:
-            self.shards = self.old.shards if self.old is not None else self.job.shard_count
-        old = self.old
+            self.shards = old.shards if old is not None else self.job.shard_count
         if old is not None and old.shards != self.shards:
             old = old.chunks_alone()  # chunks are as they were, nodes are cut otherwise
-        seed = self.identity.combine + self.shards.to_bytes(2, "little")
+        seed = identity.combine + self.shards.to_bytes(2, "little")
         self.plan = lay_nodes(self.plan, self.chunked.rows["tail"], seed, old, self.shape)
         self._find()
 
@@ -95,7 +97,7 @@ class JobState:
 
     @property
     def output_id(self) -> bytes:
-        return xxhash.xxh3_128_digest(self.identity.reduce + self.plan.levels[-1].ids.tobytes())
+        return xxhash.xxh3_128_digest(self.recalled.identity.reduce + self.plan.levels[-1].ids.tobytes())
 
     @property
     def shape(self) -> str:
