@@ -22,6 +22,10 @@ def test_a_key_names_one_path(one: StagePath, other: StagePath) -> None:
     assert (one.key == other.key) == (one == other)
 
 
+def test_a_stage_is_shown_behind_its_job() -> None:
+    assert (str(StagePath("a", "b")), str(StagePath("a"))) == ("a (b)", "a")
+
+
 def lines(_: None, line: str) -> list[tuple[str, int]]:
     return [(line, 1)]
 

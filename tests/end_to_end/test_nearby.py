@@ -99,6 +99,10 @@ def lengths(lines: Any) -> list[tuple[str, int]]:
     return [("length", sum(map(len, lines)))]
 
 
+def numbers(lines: Any) -> list[tuple[str, int]]:
+    return [("lines", len(lines))]
+
+
 def test_a_run_that_is_all_nearby_does_not_start_spark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(_: Spark) -> None:
         raise AssertionError("Spark was started")
@@ -116,4 +120,4 @@ def test_a_run_that_is_all_nearby_does_not_start_spark(tmp_path: Path, monkeypat
         incoop.connect(tmp_path / "store", master="local[1]") as session,
         pytest.raises(AssertionError, match="Spark was started"),
     ):
-        session.run(incoop.Job("on Spark", incoop.ChunkMapper(lengths)), str(text))
+        session.run(incoop.Job("on Spark", incoop.ChunkMapper(numbers)), str(text))

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from incoop.engine.stages.map_contract.map_task import ChunkTask
-from incoop.engine.stages.map_contract.task_groups import shared_out
+from incoop.engine.stages.map_contract.task_groups import FEW_NODES, even_parts, shards_shared_out, shared_out
 
 MB = 1 << 20
 
@@ -71,3 +71,26 @@ def test_much_is_shared_out_in_groups_that_become_smaller(
     found = shared([int(size * MB) for size in megabytes], cores)
     assert [len(group) for group in found] == [len(each) if isinstance(each, list) else each for each in groups]
     assert [at for group in found for at in group] == list(range(len(megabytes)))
+
+
+@given(st.integers(1, 64), st.integers(1, 20))
+def test_parts_are_even_and_in_order(count: int, most: int) -> None:
+    parts = even_parts(count, most)
+    assert [number for part in parts for number in part] == list(range(count))
+    assert len(parts) == min(count, most)
+    assert max(map(len, parts)) - min(map(len, parts)) <= 1
+
+
+@pytest.mark.parametrize(
+    ("nodes", "cores", "clustered", "groups"),
+    [
+        pytest.param(FEW_NODES, 2, False, [[0, 1, 2, 3], [4, 5, 6, 7]], id="of a path or two, a task a core"),
+        pytest.param(FEW_NODES + 1, 2, False, [[0, 1], [2, 3], [4, 5], [6, 7]], id="of more nodes, two"),
+        pytest.param(1, 2, True, [[0, 1], [2, 3], [4, 5], [6, 7]], id="on a cluster always the same"),
+        pytest.param(99, 2, True, [[0, 1], [2, 3], [4, 5], [6, 7]], id="whatever there is to do"),
+        pytest.param(99, 16, False, [[number] for number in range(8)], id="no more tasks than shards"),
+    ],
+)
+def test_shards_are_shared_out(nodes: int, cores: int, clustered: bool, groups: list[list[int]]) -> None:
+    assert FEW_NODES == 8
+    assert shards_shared_out(8, nodes, cores, clustered) == groups

@@ -24,7 +24,9 @@ LATER_CLUSTER = SparkNow(given=True, clustered=True)
         pytest.param(1, None, False, LATER_CLUSTER, Where.SPARK, id="a cluster is used"),
         pytest.param(1, 1, False, NONE, Where.THREADS, id="programs are started from here"),
         pytest.param(1, 1, False, GIVEN, Where.THREADS, id="also where Spark would have to be started"),
+        pytest.param(1, THREAD_BYTES, False, NONE, Where.THREADS, id="as much as its memory may hold"),
         pytest.param(1, THREAD_BYTES + 1, False, NONE, Where.PROCESSES, id="too much for this memory"),
+        pytest.param(1, None, False, SparkNow(clustered=True), Where.SPARK, id="a cluster that nobody named"),
         pytest.param(1, 1, False, RUNNING, Where.SPARK, id="programs that a running Spark may start"),
         pytest.param(1, 1, True, RUNNING, Where.THREADS, id="so little that asking Spark costs more"),
         pytest.param(1, 1, True, CLUSTER, Where.SPARK, id="a cluster has its own files"),
@@ -35,3 +37,8 @@ def test_work_goes_where_it_is_done_first(
     fresh: int, in_threads: int | None, little: bool, spark: SparkNow, where: Where
 ) -> None:
     assert where_to_run(fresh, in_threads, little, spark) is where
+
+
+def test_the_bounds_and_the_words_of_events_are_those_of_the_docs() -> None:
+    assert (THREAD_BYTES, PROCESS_BYTES) == (33_554_432, 100_663_296)
+    assert list(map(str, Where)) == ["threads", "processes", "spark"]

@@ -21,11 +21,7 @@ from incoop.engine.stages.map_contract.map_step import FEW_LEAVES
 from incoop.engine.stages.map_contract.plan import WIDE
 from incoop.engine.stages.map_contract.result_entries import keep_contracted
 from incoop.engine.stages.map_contract.state import JobState
-
-#: Spark tasks for each core in contraction, whose shards are even; where only a path or two of the tree are touched,
-#: starting a task costs as much as it does.
-_WAVES = 2
-_FEW_NODES = 8
+from incoop.engine.stages.map_contract.task_groups import FEW_NODES, even_parts, shards_shared_out
 
 Answer = list[ShardDone | Observed] | ReduceFailed | IncoopError
 
@@ -57,7 +53,7 @@ class ContractStep:
             what=f"contract {len(self._nodes)} nodes, reduce",
             function=contract_shards,
             spec=spec,
-            share=partial(_shared_out, stage.shards, len(self._nodes) <= _FEW_NODES),
+            share=partial(shards_shared_out, stage.shards, len(self._nodes)),
             bytes=self._size(spec),
             nearby=self._nearby(spec),
             keeps_places=True,
@@ -75,11 +71,11 @@ class ContractStep:
 
     def _nearby(self, spec: ContractSpec) -> Nearby | None:
         job = self._stage.job
-        if not job.hints.nearby or len(spec.nodes) > _FEW_NODES:
+        if not job.hints.nearby or len(spec.nodes) > FEW_NODES:
             return None
         # Of an update little is read, but without a combiner it is all values of a key.
         update = job.combiner is not None and spec.old_root is not None
-        return Nearby(_parts(spec.shards, cores()), 0 if update else self._stage.chunked.size, update)
+        return Nearby(even_parts(spec.shards, cores()), 0 if update else self._stage.chunked.size, update)
 
     def spec(self, nodes: list[NodeTask], update: bool = True) -> ContractSpec:
         """What tasks share: these nodes, and the last output where it can be updated."""
@@ -160,13 +156,3 @@ class ContractStep:
                 keys=sum(each.reduced_keys for each in done),
             )
         )
-
-
-def _shared_out(shards: int, few: bool, cores: int, clustered: bool) -> list[list[int]]:
-    """On a cluster always the same groups: a shard goes where it was before."""
-    return _parts(shards, cores * (1 if few and not clustered else _WAVES))
-
-
-def _parts(count: int, most: int) -> list[list[int]]:
-    """The numbers below `count` in up to so many parts of about equal length."""
-    return [part.tolist() for part in np.array_split(np.arange(count), min(count, most))]

@@ -1,8 +1,10 @@
-"""Which chunks a Spark task maps: groups in the order in which they should begin."""
+"""Which chunks a task maps, and which shards one contracts: groups in the order in which they should begin. Pure."""
 
 from __future__ import annotations
 
 import heapq
+
+import numpy as np
 
 from incoop.engine.stages.map_contract.map_task import ChunkTask
 
@@ -13,6 +15,11 @@ _LONG = 16 << 20
 
 #: A task is not given less than this where there is more: a Python worker needs 20 ms from one task to the next.
 _LEAST_BYTES = 2 << 20
+
+#: Tasks for each core in contraction, whose shards are even; where only a path or two of the tree are touched, starting
+#: a task costs as much as it does.
+_CONTRACT_WAVES = 2
+FEW_NODES = 8
 
 
 def shared_out(tasks: list[ChunkTask], cores: int) -> list[list[ChunkTask]]:
@@ -48,3 +55,14 @@ def _tapered(tasks: list[ChunkTask], cores: int, total: int) -> list[list[ChunkT
         size += task.block.length
         left -= task.block.length
     return groups
+
+
+def shards_shared_out(shards: int, nodes: int, cores: int, clustered: bool) -> list[list[int]]:
+    """Shards in groups. On a cluster these are always the same: a shard goes where it was before."""
+    few = nodes <= FEW_NODES and not clustered
+    return even_parts(shards, cores * (1 if few else _CONTRACT_WAVES))
+
+
+def even_parts(count: int, most: int) -> list[list[int]]:
+    """The numbers below `count` in up to so many parts of about equal length."""
+    return [part.tolist() for part in np.array_split(np.arange(count), min(count, most))]
