@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import incoop
+from tests.events import CONTRACT, nothing_ran, ran, reused
 
 from .histories import as_set, by_hand, some_lines, spark_jobs
 from .places import Place
@@ -55,22 +56,30 @@ def test_changed_code_gives_what_it_gives_from_scratch(
     changed: dict[str, Any], maps: bool, combines: bool, place: Place
 ) -> None:
     place.write(FILES)
-    place.run(made())
+    first = place.run(made())
     result = place.run(made(**changed))
     assert as_set(result.collect()) == as_set(by_hand(made(**changed), FILES))
+    if maps:  # all chunks, under other ids
+        assert reused(result) == set() and ran(result).isdisjoint(ran(first)) and len(ran(result)) == len(ran(first))
+    else:
+        assert ran(result) == ran(result, CONTRACT) == set()
+        assert (reused(result), reused(result, CONTRACT)) == (ran(first), ran(first, CONTRACT))
     assert (result.report.map.executed > 0, result.report.combine.executed > 0) == (maps, combines)
     assert result.report.keys_reduced == result.report.keys_total
     before = spark_jobs(place.spark)
     back = place.run(made())
+    assert nothing_ran(back) and reused(back) == ran(first)
     assert as_set(back.collect()) == as_set(by_hand(made(), FILES))
     assert spark_jobs(place.spark) == before  # what the old code gave is still known
 
 
 def test_a_comment_runs_nothing_again(place: Place) -> None:
     place.write(FILES)
-    place.run(made())
+    first = place.run(made())
     before = spark_jobs(place.spark)
-    report = place.run(made(comment="# that is all\n    pass")).report
+    result = place.run(made(comment="# that is all\n    pass"))
+    assert nothing_ran(result) and reused(result) == ran(first)
+    report = result.report
     assert (report.map.executed, report.combine.executed, report.keys_reduced) == (0, 0, 0)
     assert spark_jobs(place.spark) == before
 

@@ -10,6 +10,7 @@ import pytest
 
 import incoop
 from incoop import inchdfs
+from tests.events import CONTRACT, nothing_ran, ran, reused, tasks
 
 from .histories import some_lines, spark_jobs
 from .jobs import listed, slow_total, total, words
@@ -39,7 +40,9 @@ def test_an_unchanged_input_runs_nothing_and_starts_no_spark_job(job: incoop.Job
     first = place.run(job)
     before = spark_jobs(place.spark)
     again = place.run(job)
-    assert executed(again) == (0, 0, 0, 0)
+    assert nothing_ran(again) and executed(again) == (0, 0, 0, 0)
+    assert reused(again) == ran(first)
+    assert reused(again, CONTRACT) == (ran(first, CONTRACT) if job.combiner is not None else set())
     assert again.collect() == first.collect()
     assert spark_jobs(place.spark) == before
     assert again.report.fresh_bytes == 0
@@ -47,37 +50,45 @@ def test_an_unchanged_input_runs_nothing_and_starts_no_spark_job(job: incoop.Job
 
 def test_a_new_session_and_a_file_that_was_only_touched_run_nothing(job: incoop.Job, place: Place) -> None:
     place.write(LINES)
-    place.run(job)
+    first = place.run(job)
     place.close_session()
     (place.input / "input.txt").touch()
     before = spark_jobs(place.spark)
-    assert executed(place.run(job)) == (0, 0, 0, 0)
+    again = place.run(job)
+    assert nothing_ran(again) and executed(again) == (0, 0, 0, 0)
+    assert reused(again) == ran(first)
     assert spark_jobs(place.spark) == before
 
 
 def test_going_back_to_an_older_input_runs_nothing(job: incoop.Job, place: Place) -> None:
     place.write(LINES)
-    first = place.run(job).collect()
+    first = place.run(job)
     place.write(LINES[:300] + LINES[350:])
     place.run(job)
     place.write(LINES)
     before = spark_jobs(place.spark)
     again = place.run(job)
-    assert executed(again) == (0, 0, 0, 0)
-    assert again.collect() == first
+    assert nothing_ran(again) and executed(again) == (0, 0, 0, 0)
+    assert reused(again) == ran(first)
+    assert again.collect() == first.collect()
     assert spark_jobs(place.spark) == before
 
 
 def test_one_changed_record_maps_one_chunk_and_reduces_its_words(job: incoop.Job, place: Place) -> None:
     place.write(LINES)
-    chunks = place.run(job).report.map.tasks
+    before = place.run(job)
+    chunks = len(tasks(before))
     assert chunks > 40
     at = next(number for number in range(300, 400) if len(LINES[number]) > 20)
     first, *rest = LINES[at].split()
     place.write([*LINES[:at], " ".join([first + "x", *rest]), *LINES[at + 1 :]])
     result = place.run(job)
     report = result.report
-    assert report.map.executed == 1
+    assert report.map.executed == len(ran(result)) == 1
+    assert len(tasks(before) - reused(result)) == 1 and reused(result) < tasks(before)
+    if job.combiner is not None:  # all nodes but those on the way from the chunk to the root
+        assert reused(result, CONTRACT) < tasks(before, CONTRACT)
+        assert len(tasks(before, CONTRACT) - reused(result, CONTRACT)) == len(ran(result, CONTRACT)) <= depth(chunks)
     # Two words changed; each touches one shard of each node on the way up.
     assert report.combine.executed <= 2 * depth(chunks)
     assert report.reduce.executed <= 2
@@ -106,9 +117,12 @@ def test_a_record_whose_keys_and_values_stay_reduces_nothing(place: Place) -> No
 def test_an_append_touches_the_right_spine(place: Place) -> None:
     job = incoop.Job("reuse", words, total, total)
     place.write(LINES)
-    chunks = place.run(job).report.map.tasks
+    first = place.run(job)
+    chunks = len(tasks(first))
     place.write([*LINES, "appended words"])
-    report = place.run(job).report
+    result = place.run(job)
+    report = result.report
+    assert len(tasks(first) - reused(result)) <= 1  # the last chunk, if it grew
     assert report.map.executed <= 2
     assert report.keys_reduced == 2
     # The last chunk grows or a chunk comes after it: the spine, and at most one more node a level where a group is cut.
@@ -123,7 +137,7 @@ def test_a_moved_block_maps_only_its_edges(place: Place) -> None:
     place.write(moved)
     result = place.run(job)
     # The block's two ends and the place it left: a chunk or two each, until cuts meet known ones again.
-    assert result.report.map.executed <= 9
+    assert len(ran(result)) <= 9 and len(tasks(first) - reused(result)) <= 9
     assert result.collect() == first.collect()
     assert list(result.changes()) == []
 
@@ -131,18 +145,18 @@ def test_a_moved_block_maps_only_its_edges(place: Place) -> None:
 def test_a_renamed_a_copied_and_a_split_file_map_nothing_again(job: incoop.Job, place: Place) -> None:
     half = LINES[:350]
     place.write({"a.txt": half, "b.txt": LINES[350:]})
-    place.run(job)
-    place.write({"c.txt": half, "b.txt": LINES[350:]})
-    assert place.run(job).report.map.executed == 0
-    place.write({"b.txt": LINES[350:], "c.txt": half, "d.txt": half})
-    assert place.run(job).report.map.executed == 0
+    first = place.run(job)
+    for files in ({"c.txt": half, "b.txt": LINES[350:]}, {"b.txt": LINES[350:], "c.txt": half, "d.txt": half}):
+        place.write(files)
+        result = place.run(job)
+        assert ran(result) == set() and reused(result) == ran(first)
 
 
 def test_equal_chunks_are_mapped_once(place: Place) -> None:
     job = incoop.Job("reuse", words, total, total)
     place.write({f"{number}.txt": LINES[:100] for number in range(5)})
-    report = place.run(job).report
-    assert report.map.executed * 5 == report.map.tasks
+    result = place.run(job)
+    assert len(ran(result)) * 5 == result.report.map.executed * 5 == result.report.map.tasks
 
 
 def calls(folder: Path) -> list[str]:
@@ -195,7 +209,10 @@ def test_the_combiner_and_the_reducer_are_called_for_touched_keys_only(place: Pl
 
 def test_a_second_job_with_the_same_mapper_and_combiner_reduces_only(place: Place) -> None:
     place.write(LINES)
-    place.run(incoop.Job("one", words, total, slow_total))
-    report = place.run(incoop.Job("two", words, slow_total, slow_total)).report
+    one = place.run(incoop.Job("one", words, total, slow_total))
+    two = place.run(incoop.Job("two", words, slow_total, slow_total))
+    assert ran(two) == ran(two, CONTRACT) == set()
+    assert (reused(two), reused(two, CONTRACT)) == (ran(one), ran(one, CONTRACT))
+    report = two.report
     assert report.map.executed == report.combine.executed == 0
     assert report.keys_reduced == report.keys_total > 0

@@ -80,6 +80,11 @@ class TreePlan:
     def node_count(self) -> int:
         return sum(len(level.ids) for level in self.levels[1:])
 
+    def known_nodes(self) -> Ids:
+        """Ids of the nodes that are stored, of all levels."""
+        nodes = zip(self.levels[1:], self.known[1:], strict=True)
+        return np.concatenate([np.empty(0, "V16"), *(level.ids[known] for level, known in nodes)])
+
     def unknown(self) -> list[tuple[int, int, bytes]]:
         """(level, index, id) of every run that the last generation does not hold."""
         return [

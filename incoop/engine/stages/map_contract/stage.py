@@ -25,7 +25,7 @@ from incoop.engine.output import Output, Sharded, Unreduced
 from incoop.engine.record import Record
 from incoop.engine.stage import Finished, OutputUnknown, RunOptions
 from incoop.engine.stages.map_contract.decision import JobDecision, Recalled
-from incoop.engine.stages.map_contract.identity import MAP, JobIdentity, identify
+from incoop.engine.stages.map_contract.identity import CONTRACT, MAP, JobIdentity, identify
 from incoop.engine.stages.map_contract.plan import (
     TreePlan,
     plan_chunks,
@@ -83,6 +83,8 @@ class MapContract(JobState):
         tell = self.attempt.events.tell
         tell(WillRun({"map": len(ids), "combine": self.plan.node_count * self.shards, "reduce": reduces}))
         tell(DidReuse(MAP, self.plan.chunks.ids[self.plan.known[0]]))
+        if not steps:  # else the second step says it of the tree that it has then
+            tell(DidReuse(CONTRACT, self.plan.known_nodes()))
         return self.decision
 
     def _recall_combiner(self, coded: JobIdentity) -> None:
