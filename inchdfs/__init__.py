@@ -9,8 +9,9 @@ Each imports those above it here, and base. A name is loaded when it is first us
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from incoop.base.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from incoop.inchdfs.cutting.chunk_table import Chunk
@@ -105,10 +106,4 @@ __all__ = [
     "verify",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME_OF:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(importlib.import_module(f"{__name__}.{_HOME_OF[name]}"), name)
-    globals()[name] = value
-    return value
+__getattr__ = lazy_names(__name__, _HOME_OF)

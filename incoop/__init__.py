@@ -5,10 +5,10 @@ Importing this package is cheap: Spark and Redis are imported when they are firs
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from incoop.base.errors import BadCall, IncoopError
+from incoop.base.lazy_names import lazy_names
 from incoop.engine.running.counters import counter
 
 if TYPE_CHECKING:
@@ -23,22 +23,22 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-#: Public name -> the module that defines it.
-_LAZY = {
-    "BatchCombiner": "incoop.contraction.tree.known_combiners",
-    "ChunkMapper": "incoop.engine.stages.map_contract.whole_chunks",
-    "Change": "incoop.result",
-    "ChangesLost": "incoop.engine.failures",
-    "Explanation": "incoop.engine.explain",
-    "NotDeterministic": "incoop.engine.failures",
-    "CombinerNotSound": "incoop.engine.failures",
-    "Job": "incoop.job",
-    "JobFailed": "incoop.engine.failures",
-    "Result": "incoop.result",
-    "RunReport": "incoop.engine.report",
-    "Session": "incoop.session",
-    "TooLittleReuse": "incoop.engine.failures",
-    "connect": "incoop.session",
+#: Public name -> the module below this one that defines it.
+_HOME_OF = {
+    "BatchCombiner": "contraction.tree.known_combiners",
+    "ChunkMapper": "engine.stages.map_contract.whole_chunks",
+    "Change": "result",
+    "ChangesLost": "engine.failures",
+    "Explanation": "engine.explain",
+    "NotDeterministic": "engine.failures",
+    "CombinerNotSound": "engine.failures",
+    "Job": "job",
+    "JobFailed": "engine.failures",
+    "Result": "result",
+    "RunReport": "engine.report",
+    "Session": "session",
+    "TooLittleReuse": "engine.failures",
+    "connect": "session",
 }
 
 __all__ = [
@@ -62,8 +62,4 @@ __all__ = [
     "counter",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name in _LAZY:
-        return getattr(importlib.import_module(_LAZY[name]), name)
-    raise AttributeError(f"module 'incoop' has no attribute {name!r}")
+__getattr__ = lazy_names(__name__, _HOME_OF)
