@@ -19,7 +19,7 @@ from incoop.base.errors import BadCall
 from incoop.base.paths import local_path
 from incoop.contraction.tree.known_combiners import BatchCombiner
 from incoop.engine.failures import JobFailed
-from incoop.engine.report import RunReport
+from incoop.engine.report import RunReport, StageCount
 from incoop.engine.stages.map_contract.whole_chunks import ChunkMapper
 from incoop.fronts.common.combiners import CombinerGivesOtherKeys
 from incoop.fronts.common.reports import added_up
@@ -68,8 +68,7 @@ def run_streaming(session: JobSession, options: Options) -> RunReport:
             return job.run(session, output)
         except CombinerGivesOtherKeys as other:
             report = job.without_combiner().run(session, output)
-            report.warnings.append(f"running without the combiner: {other}")
-            return report
+            return replace(report, warnings=[*report.warnings, f"running without the combiner: {other}"])
         finally:
             observed(job.commands.states)  # also of a job that failed: finished tasks are kept
 
@@ -105,9 +104,11 @@ class StreamingJob:
         except JobFailed as failed:
             raise told(failed, place_in_job(failed, settings.reducers)) from None
         write_partitions(output, result, settings.reducers, self.options.lazy_output)
-        report.reduce.tasks, report.reduce.executed = settings.reducers, report.keys_reduced
-        report.seconds["total"] = time.perf_counter() - started
-        return report
+        return replace(
+            report,
+            reduce=StageCount(settings.reducers, report.keys_reduced),
+            seconds={**report.seconds, "total": time.perf_counter() - started},
+        )
 
     def _reduced(self, session: JobSession) -> tuple[Result, RunReport]:
         settings, commands = self.settings, self.commands

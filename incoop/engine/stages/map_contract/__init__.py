@@ -3,6 +3,7 @@
 stage.py state.py                    the stage, and what its steps work on
 identity.py plan.py                  what decides: pure
 decision.py explain.py               what was decided, and why
+steps.py                             the order of the steps: one value
 map_step.py contract_step.py         the two steps, as the driver sees them
 map_task.py contract_task.py         ... as they run in a worker
 record.py result_entries.py tallies.py         what is kept

@@ -34,7 +34,7 @@ class ContractStep:
     def __init__(self, stage: JobState) -> None:
         self._stage = stage
         self._nodes: list[NodeTask] = []
-        self._places: list[tuple[int, int]] = []
+        self._missing: list[tuple[int, int]] = []
         self._spec: ContractSpec | None = None
         self._seconds = 0.0
 
@@ -42,9 +42,9 @@ class ContractStep:
         stage = self._stage
         if stage.job.reducer is None or stage.output is not None:
             return None
-        self._places = stage.plan.needed()[1]
+        self._missing = stage.plan.needed()[1]
         stage.attempt.events.tell(DidReuse(self.name, stage.plan.known_nodes()))
-        self._nodes = [stage.plan.node_task(level, index) for level, index in self._places]
+        self._nodes = [stage.plan.node_task(level, index) for level, index in self._missing]
         combines = stage.plan.node_count * stage.shards
         stage.attempt.events.tell(WillRun({"combine": combines, "reduce": stage.shards}))
         self._spec = spec = self.spec(self._nodes)
@@ -136,9 +136,9 @@ class ContractStep:
         stage.tallies.reduced(done, stage.recalled.old if self._spec.old_root is not None else None)
         self._tell(done)
         # Without a combiner the one node is not stored.
-        places = [] if stage.job.combiner is None else self._places
+        missing = [] if stage.job.combiner is None else self._missing
         stage.output = keep_contracted(
-            stage.attempt.keeper, stage.plan, places, stage.output_id, done, stage.tallies.by_reducers
+            stage.attempt.keeper, stage.plan, missing, stage.output_id, done, stage.tallies.by_reducers
         )
 
     def _tell(self, done: Sequence[ShardDone]) -> None:

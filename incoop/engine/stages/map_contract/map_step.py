@@ -36,7 +36,7 @@ class MapStep:
         self._stage = stage
         self._done = False
         #: Where each missing run stands among the chunks.
-        self._places: dict[bytes, list[int]] = {}
+        self._indices: dict[bytes, list[int]] = {}
         self._tasks: list[ChunkTask] = []
         self._tries = False
 
@@ -44,12 +44,12 @@ class MapStep:
         stage = self._stage
         if self._done:
             return None
-        self._places = {}
+        self._indices = {}
         for index in stage.decision.chunks:
-            self._places.setdefault(bytes(stage.plan.chunks.ids[index]), []).append(index)
+            self._indices.setdefault(bytes(stage.plan.chunks.ids[index]), []).append(index)
         self._tries = self._tries_combiner() and not tried_enough(stage.trial.values, stage.trial.times)
-        if self._places:
-            self._tasks = self.tasks([indices[0] for indices in self._places.values()])
+        if self._indices:
+            self._tasks = self.tasks([indices[0] for indices in self._indices.values()])
             what = f"map {len(self._tasks)} of {len(stage.plan.chunks.ids)} chunks"
         elif self._tries and not stage.trial.times:  # the chunks are known, the reducer is new
             self._tasks, what = self.tasks([0]), "try the combiner"
@@ -57,7 +57,7 @@ class MapStep:
             return None
         return Work(
             step=self.name,
-            ids=tuple(self._places),
+            ids=tuple(self._indices),
             what=what,
             function=map_group,
             spec=self.spec(self._tries),
@@ -108,22 +108,22 @@ class MapStep:
         )
 
     def keep(self, answer: Answer) -> None:
-        if self._places:
+        if self._indices:
             keep_mapped(self._stage.attempt.keeper, [each for each in answer if isinstance(each, MapDone)])
 
     def ran(self, answers: Sequence[Answer], seconds: float) -> None:
         stage = self._stage
         if self._tries and not _failures(answers):  # also where ids have to be made anew: it has been tried
             stage.trial = stage.trial.again(sum(each.tried for each in _done(answers)))
-        done = _done(answers) if self._places else []
+        done = _done(answers) if self._indices else []
         for each in done:
-            for index in self._places[each.id]:
+            for index in self._indices[each.id]:
                 stage.plan.learn(0, index, each.ref)
             if each.counters:
                 stage.tallies.by_chunk[each.id] = each.counters
             if each.change is not None:
                 stage.changes[each.id] = each.change
-        if self._places:
+        if self._indices:
             ids = tuple(each.id for each in done)
             stage.attempt.events.tell(DidExecute(self.name, ids, {"map": len(done)}, {"map": seconds}, self._size()))
 
@@ -133,9 +133,9 @@ class MapStep:
         old = stage.plan.chunks.ids.tolist()
         new = run_ids(identity.map, stage.chunked.mapper_of, stage.chunked.rows["id"]).tolist()
         ids = dict(zip(old, new, strict=True))
-        fresh = set(self._places)
+        fresh = set(self._indices)
         stage.attempt.keeper.rekey({id_: other for id_, other in ids.items() if id_ not in fresh})
-        if self._places:
+        if self._indices:
             keep_mapped(stage.attempt.keeper, [each.under(ids[each.id]) for each in _done(covered)])
 
     def take(self, answers: Sequence[Answer]) -> None:

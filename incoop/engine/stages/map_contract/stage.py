@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 from incoop.base.checksums import block_hash
 from incoop.base.errors import BadCall, IncoopError
@@ -23,7 +22,7 @@ from incoop.engine.failures import NotDeterministic
 from incoop.engine.inputs import BlockSource, chunk_inputs
 from incoop.engine.output import Output, Sharded, Unreduced
 from incoop.engine.record import Record
-from incoop.engine.stage import Finished, OutputUnknown, RunOptions
+from incoop.engine.stage import Finished, OutputUnknown, RunOptions, Step
 from incoop.engine.stages.map_contract.decision import JobDecision, Recalled
 from incoop.engine.stages.map_contract.identity import CONTRACT, MAP, JobIdentity, identify
 from incoop.engine.stages.map_contract.plan import (
@@ -35,10 +34,6 @@ from incoop.engine.stages.map_contract.record import RefusedCombiner, TreeRecord
 from incoop.engine.stages.map_contract.state import JobState
 from incoop.engine.stored import run_of_entry
 from incoop.inchdfs.cutting.parallel import SegmentRunner
-
-if TYPE_CHECKING:
-    from incoop.engine.stages.map_contract.contract_step import ContractStep
-    from incoop.engine.stages.map_contract.map_step import MapStep
 
 
 class MapContract(JobState):
@@ -75,7 +70,7 @@ class MapContract(JobState):
         self._find()
         self.lay()  # step (3)
         self.output = self._find_output() if len(ids) else None
-        steps = () if self._is_done() else self._steps()
+        steps = self._steps()
         self.decision = JobDecision.of(
             *(self.name, self.recalled, self.chunked, self.plan, self.output), lost=lost, steps=steps
         )
@@ -115,13 +110,12 @@ class MapContract(JobState):
             return True
         return self.output is not None or (self.job.reducer is None and self.plan.all_chunks_known)
 
-    def _steps(self) -> tuple[MapStep, ContractStep]:
-        """In the order in which they run."""
-        # With all that tasks need: a run that reuses everything does not wait for it.
-        from incoop.engine.stages.map_contract.contract_step import ContractStep
-        from incoop.engine.stages.map_contract.map_step import MapStep
+    def _steps(self) -> tuple[Step, ...]:
+        if self._is_done():
+            return ()
+        from incoop.engine.stages.map_contract.steps import STEPS
 
-        return MapStep(self), ContractStep(self)
+        return tuple(step(self) for step in STEPS)
 
     def finish(self) -> Finished:
         output = self._output(self.output)
@@ -179,6 +173,8 @@ class MapContract(JobState):
 
     def verify(self, share: float) -> tuple[int, int]:
         """Compute a random share of chunks and shards again, from scratch; another result is an error."""
+        from incoop.engine.stages.map_contract.contract_step import ContractStep
+        from incoop.engine.stages.map_contract.map_step import MapStep
         from incoop.engine.stages.map_contract.verify import NotAsBefore, Verifier
 
         if self.decision.steps:
@@ -189,7 +185,7 @@ class MapContract(JobState):
         if packed.handles:
             raise BadCall("verify takes no functions with broadcast variables or accumulators: nobody else has them.")
         verifier = Verifier(share, packed, self.attempt.reader())
-        mapping, contracting = self._steps()
+        mapping, contracting = MapStep(self), ContractStep(self)
         chosen = verifier.some(len(self.plan.chunks.ids))
         kept = [RunRef.of_row(self.plan.chunks.refs[index]) for index in chosen]
         shards = self.job.shard_count if self.job.reducer is not None else 0
