@@ -21,6 +21,8 @@ from incoop.contraction.parts.packs import BlockLost
 from incoop.engine.output import OutputBlock
 from incoop.inchdfs.cutting.chunk_table import ROW
 from incoop.inchdfs.cutting.parallel import SegmentRunner
+from incoop.inchdfs.cutting.stretches import ROW as STRETCH_ROW
+from incoop.inchdfs.cutting.stretches import Recut
 from incoop.inchdfs.store.index import AsBefore, Named
 from incoop.inchdfs.store.manifest import Manifest
 from incoop.inchdfs.store.packs import Location
@@ -58,10 +60,28 @@ class ChunkedInput:
     mapper_of: npt.NDArray[np.int64]
     #: Where the bytes of the chunks at these indices (ascending) are.
     locate: Callable[[list[int]], Sequence[Location | OutputBlock]]
+    #: What chunks are read from, where that is an index or a dataset.
+    manifests: tuple[Manifest, ...] = ()
 
     @property
     def size(self) -> int:
         return int(self.rows["length"].sum(dtype=np.int64))
+
+    def recut(self, chunk: bytes) -> Recut | None:
+        """What a chunk has of the one whose place it takes, if that is known."""
+        found = (manifest.stretches.recuts.get(chunk) for manifest in self.manifests)
+        return next((recut for recut in found if recut is not None), None)
+
+    def learn_stretches(self, chunk: bytes, stretches: bytes) -> None:
+        """Take in the stretches of a chunk that was read, for the next look at the input."""
+        for manifest in self.manifests:
+            if manifest.stretches.path is not None and chunk not in manifest.stretches.known:
+                manifest.stretches.learn(chunk, np.frombuffer(stretches, STRETCH_ROW))
+
+    def keep_stretches(self) -> None:
+        """Keep what was taken in."""
+        for manifest in self.manifests:
+            inchdfs.keep_stretches(manifest)
 
 
 def chunk_inputs(
@@ -95,7 +115,8 @@ def chunk_inputs(
             pieces += [(manifest, which) for manifest in index(each)]
     rows = np.concatenate([np.empty(0, ROW), *(piece.rows for piece, _ in pieces)])
     mapper_of = np.repeat([which for _, which in pieces], [len(piece.rows) for piece, _ in pieces])
-    return ChunkedInput(rows, mapper_of.astype(np.int64), lambda wanted: _locate(store, pieces, wanted))
+    manifests = tuple(piece for piece, _ in pieces if isinstance(piece, Manifest))
+    return ChunkedInput(rows, mapper_of.astype(np.int64), lambda wanted: _locate(store, pieces, wanted), manifests)
 
 
 def _manifests(
