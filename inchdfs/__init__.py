@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from incoop.inchdfs.store.compare import diff
     from incoop.inchdfs.store.dataset import Dataset
     from incoop.inchdfs.store.dataset_store import DatasetStore, VersionName
-    from incoop.inchdfs.store.index import index_input, locate
+    from incoop.inchdfs.store.index import index_input, keep_stretches, locate
     from incoop.inchdfs.store.manifest import Manifest
     from incoop.inchdfs.store.packs import Location, read_chunk
     from incoop.inchdfs.store.put import append, put
@@ -62,6 +62,7 @@ _HOME_OF = {
         ),
         "store.index": (
             "index_input",
+            "keep_stretches",
             "locate",
         ),
         "store.manifest": ("Manifest",),
@@ -99,6 +100,7 @@ __all__ = [
     "diff",
     "expand",
     "index_input",
+    "keep_stretches",
     "locate",
     "put",
     "read_chunk",

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from incoop.base.checksums import block_hash, verify_block
-from incoop.contraction.columns.by_hash import rows_with
+from incoop.contraction.columns.by_hash import member, rows_with
 from incoop.contraction.columns.keys import Hashes
 from incoop.contraction.columns.run import EMPTY, Run, join
 from incoop.contraction.columns.shards import block_numbers, shard_of
@@ -44,6 +44,8 @@ class Part:
     whole_run: bool = False
     _near: dict[int, Run] = field(default_factory=dict)
     _overlays: dict[int, Overlay] = field(default_factory=dict)
+    #: Hashes that will be asked for, and their pairs.
+    _prepared: tuple[Hashes, Run] | None = None
 
     @classmethod
     def load(cls, row: Any, shard_bits: int, reader: Reader) -> Part:
@@ -80,11 +82,21 @@ class Part:
 
     def select(self, hashes: Hashes) -> Run:
         """The pairs with these sorted hashes. Blocks that could hold one are read, and kept: they may be rewritten."""
+        if self._prepared is not None and member(hashes, self._prepared[0]).all():
+            pairs = self._prepared[1]
+            return pairs.take(rows_with(pairs, hashes)) if len(pairs) else pairs
+        self.keep(self.touched(hashes, self.bits)[0])
+        return self._selected(hashes)
+
+    def prepare(self, hashes: Hashes) -> None:
+        """Some of these sorted hashes will be asked for, again and again: look them up together. No block is kept."""
+        self._prepared = hashes, self._selected(hashes)
+
+    def _selected(self, hashes: Hashes) -> Run:
         numbers, lows, highs = self.touched(hashes, self.bits)
-        self.keep(numbers)
         found = []
         for number, low, high in zip(numbers, lows, highs, strict=True):
-            block = self._near[number]
+            block = self._near[number] if number in self._near else self._block(number)
             found.append(block.take(rows_with(block, hashes[low:high])))
         pairs = join(found)
         if len(self.over) and len(hashes):
@@ -186,12 +198,18 @@ def shard_part(row: Any, shard: int, shards: int, reader: Reader, runs: dict[byt
     """The shard that a SHARD_ROW points to; `runs` are the chunk runs that were read already, by their digests."""
     if not row["whole"]:
         return Part.load(row, shards.bit_length() - 1, reader)
+    run = chunk_part(row, reader, runs)
+    if not run.bits:  # in which all shards are
+        run.keep([0])
+    return ShardOfRun(run, shard, shards)
+
+
+def chunk_part(row: Any, reader: Reader, runs: dict[bytes, Part]) -> Part:
+    """The part of a chunk's whole run; `runs` are those that were read already, by their digests."""
     digest = bytes(row["digest"])
     if digest not in runs:
-        runs[digest] = run = Part.load(row, 0, reader)
-        if not run.bits:  # in which all shards are
-            run.keep([0])
-    return ShardOfRun(runs[digest], shard, shards)
+        runs[digest] = Part.load(row, 0, reader)
+    return runs[digest]
 
 
 def differing_pairs(old: Shard, new: Shard) -> tuple[Run, Run]:

@@ -15,13 +15,21 @@ import numpy as np
 import numpy.typing as npt
 import xxhash
 
-from incoop.inchdfs.cutting.chunk_table import EDGE, Chunk, Rows
+from incoop.inchdfs.cutting.chunk_table import EDGE, Chunk, Rows, describe
+from incoop.inchdfs.cutting.settings import WINDOW
 from incoop.inchdfs.cutting.splitter import Splitter
+from incoop.inchdfs.cutting.stretches import KnownStretches, Recut, StretchBook, align
 from incoop.inchdfs.errors import FileChangedWhileRead
 
 #: Known chunks with the same first bytes that are tried at one place. Inputs with long identical headers have many;
 #: the one after the last match is tried first and is nearly always right.
 _TRIES = 4
+
+#: Where the known chunk is looked for that takes part in a new one, from where it is expected.
+_NEAR = (0, 1, -1, 2)
+
+#: A chunk is expected to grow by less than this; one that grew by more is searched as a whole.
+_GROWN = 64 << 10
 
 #: Bytes to search before it is thought of doing it in parallel: less is done before other processes have begun.
 _SEARCHED_ALONE = 16 << 20
@@ -33,19 +41,23 @@ def resync(
     known: Rows,
     splitter: Splitter,
     in_parallel: Callable[[int], Iterator[Chunk] | None] = lambda _: None,
+    stretches: StretchBook | None = None,
 ) -> Iterator[tuple[Chunk, memoryview | None]]:
     """Give the chunks of `path` with their bytes, using the `known` rows of an earlier version of it.
 
     At each boundary:
     (1) the known chunk that follows the last match is compared by hash,
     (2) else those that begin with the same bytes (content that moved),
-    (3) else cuts are searched, until a known chunk stands at one of them.
-    (4) Where more was searched than found, and it pays, the rest is cut `in_parallel`, and comes without bytes.
+    (3) else the cut is searched where the bytes are not those of the known chunk at this place, by its `stretches`,
+    (4) else everywhere, until a known chunk stands at a cut, or one whose stretches are known follows.
+    (5) Where more was searched than found, and it pays, the rest is cut `in_parallel`, and comes without bytes.
 
     The bytes are valid until the next chunk is asked for.
     """
     with path.open("rb", buffering=0) as file:
-        candidates = _Candidates(file.fileno(), size, known, splitter.settings.maximum)
+        window = _Window(file.fileno(), size)
+        candidates = _Candidates(window, known, splitter.settings.maximum)
+        changed = _Changed(window, known, splitter, stretches if stretches is not None else StretchBook())
         position = expected = searched = 0
         while position < size:
             while (index := candidates.find(position, expected)) is not None:  # steps (1), (2)
@@ -54,27 +66,91 @@ def resync(
                 position, expected = chunk.end, index + 1
             if position == size:
                 return
+            if (found := changed.find(position, expected)) is not None:  # step (3)
+                chunk, view, index = found
+                yield chunk, view
+                position, expected = chunk.end, index + 1
+                continue
             file.seek(position)
-            for chunk, view in splitter.split(file.readinto, position):  # step (3)
+            for chunk, view in splitter.split(file.readinto, position):  # step (4)
                 yield chunk, view
                 position, expected = chunk.end, expected + 1
                 searched += chunk.length
                 if searched > max(_SEARCHED_ALONE, position // 2) and (rest := in_parallel(position)) is not None:
-                    yield from ((each, None) for each in rest)  # step (4)
+                    yield from ((each, None) for each in rest)  # step (5)
                     return
-                if candidates.find(position, expected) is not None:
+                if candidates.find(position, expected) is not None or changed.may_be_at(expected):
                     break
             else:
                 if position != size:
                     raise FileChangedWhileRead(str(path))
 
 
+class _Window:
+    """What was last read of a file. It may be asked for more than once at a place: a known chunk is tried, or two."""
+
+    def __init__(self, fd: int, size: int) -> None:
+        self._fd, self.size = fd, size
+        self._data = bytearray()
+        self._begin = self._end = 0
+
+    def read(self, position: int, length: int) -> tuple[bytearray, int]:
+        """Memory that begins with the bytes from a position on; and how many of those wanted are there."""
+        length = min(length, self.size - position)
+        if position != self._begin or position + length > self._end:
+            if len(self._data) < length + _GROWN:
+                self._data = bytearray(length + _GROWN)
+            with memoryview(self._data) as view:
+                got = os.preadv(self._fd, [view[: length + _GROWN]], position)
+            self._begin, self._end = position, position + got
+        return self._data, min(length, self._end - self._begin)
+
+
+class _Changed:
+    """Chunks by the known ones whose places they take: only what is not as it was is searched for a cut."""
+
+    def __init__(self, window: _Window, rows: Rows, splitter: Splitter, book: StretchBook) -> None:
+        self._window, self._rows, self._splitter, self._book = window, rows, splitter, book
+
+    def may_be_at(self, index: int) -> bool:
+        """Whether the stretches of a known chunk are known."""
+        return 0 <= index < len(self._rows) and bytes(self._rows["id"][index]) in self._book.known
+
+    def find(self, position: int, expected: int) -> tuple[Chunk, memoryview, int] | None:
+        """The chunk at `position`, if it is certain, by the known one that it has stretches of, and where that is.
+
+        That is the `expected` one, or one beside it, where chunks became one or several.
+        """
+        near = (expected + step for step in _NEAR)
+        found = ((self._chunk(position, index), index) for index in near if self.may_be_at(index))
+        return next(((*each, index) for each, index in found if each is not None), None)
+
+    def _chunk(self, position: int, index: int) -> tuple[Chunk, memoryview] | None:
+        base = bytes(self._rows["id"][index])
+        settings, records = self._splitter.settings, self._splitter.records
+        data, end = self._window.read(position, int(self._rows["length"][index]) + _GROWN)
+        aligned = align(data, end, KnownStretches.of(self._book.known[base]), records)
+        if not any(place >= 0 for place in aligned.places):
+            return None
+        with memoryview(data) as whole, whole[: min(end, settings.maximum)] as view:
+            proposed = self._splitter.finder.first_marker(view, aligned.unmarked(settings.minimum, WINDOW))
+            if proposed == len(view):
+                return None  # perhaps there is one behind what was read
+        cut = records.ends_around(data, 0, proposed, end)[1]
+        if not 0 <= cut <= settings.maximum:
+            return None
+        rows, pieces = aligned.until(data, cut, records)
+        view = memoryview(data)[:cut]
+        chunk = describe(view, position, closed=True)
+        self._book.learn(chunk.id, rows, Recut(base, pieces))
+        return chunk, view
+
+
 class _Candidates:
     """The known rows, compared with what stands in the file now."""
 
-    def __init__(self, fd: int, size: int, rows: Rows, maximum: int) -> None:
-        self._fd, self._size, self._rows, self._maximum = fd, size, rows, maximum
-        self._buffer = memoryview(bytearray(int(rows["length"].max(initial=EDGE))))
+    def __init__(self, window: _Window, rows: Rows, maximum: int) -> None:
+        self._window, self._rows, self._maximum = window, rows, maximum
         self._order: npt.NDArray[np.intp] | None = None
         self._sorted_heads: npt.NDArray[np.uint64] = np.empty(0, np.uint64)
 
@@ -82,13 +158,15 @@ class _Candidates:
         """The known chunk that a run from scratch would cut at `position`, if it is certain; its bytes are read."""
         if self._holds(position, expected):
             return expected
-        head = xxhash.xxh3_64_intdigest(os.pread(self._fd, EDGE, position))
+        data, end = self._window.read(position, EDGE)
+        head = xxhash.xxh3_64_intdigest(data[:end])
         return next((index for index in self._beginning_with(head, expected) if self._holds(position, index)), None)
 
     def chunk(self, position: int, index: int) -> tuple[Chunk, memoryview]:
         """The chunk that was just found, and its bytes."""
         id_, length, head, tail, closed = self._rows[index].item()
-        return Chunk(position, length, id_, head, tail, closed), self._buffer[:length]
+        data, _ = self._window.read(position, length)
+        return Chunk(position, length, id_, head, tail, closed), memoryview(data)[:length]
 
     def _holds(self, position: int, index: int) -> bool:
         """Whether the bytes that decided the cut of known chunk `index` stand here; leaves its own in the buffer."""
@@ -96,7 +174,7 @@ class _Candidates:
             return False
         last = index == len(self._rows) - 1
         end = position + int(self._rows["length"][index])
-        if end == self._size:
+        if end == self._window.size:
             # Where the input ends decides too: only a chunk that ended it before is sure to do so again.
             return last and self._stands(position, index)
         if not self._rows["closed"][index] and (last or not self._goes_on(end, position + self._maximum, index)):
@@ -117,12 +195,11 @@ class _Candidates:
 
     def _stands(self, position: int, index: int) -> bool:
         length = int(self._rows["length"][index])
-        if position + length > self._size:
+        if position + length > self._window.size:
             return False
-        view = self._buffer[:length]
-        return os.preadv(self._fd, [view], position) == length and xxhash.xxh3_128_digest(view) == bytes(
-            self._rows["id"][index]
-        )
+        data, end = self._window.read(position, length)
+        with memoryview(data) as view, view[:length] as found:
+            return end == length and xxhash.xxh3_128_digest(found) == bytes(self._rows["id"][index])
 
     def _beginning_with(self, head: int, expected: int) -> list[int]:
         """Indices of known chunks with this head, the nearest behind `expected` first."""

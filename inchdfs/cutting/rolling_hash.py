@@ -20,6 +20,7 @@ from __future__ import annotations
 import os
 import tempfile
 import threading
+from collections.abc import Sequence
 from typing import Protocol
 
 from incoop.inchdfs.cutting.settings import WINDOW, ChunkSettings
@@ -32,13 +33,23 @@ _SPACING_ABOVE = 3
 _LARGEST_PIECE = 64 << 10
 _SMALLEST_PIECE = 4 << 10
 
+#: FastCDC looks at up to two bytes behind the cut it reports; moving the cut behind them makes the answer depend on
+#: the bytes before the cut alone.
+FASTCDC_LOOKAHEAD = 2
+
 _pyrabin_globals = threading.Lock()
+
+
+#: Ranges of positions at which no marker ends.
+Unmarked = Sequence[tuple[int, int]]
 
 
 class MarkerFinder(Protocol):
     """Says where the content of a chunk ends it."""
 
-    def first_marker(self, view: memoryview) -> int: ...
+    def first_marker(self, view: memoryview, unmarked: Unmarked = ()) -> int:
+        """`unmarked` are ranges of answers, ascending, that are known to be wrong."""
+        ...
 
 
 def marker_finder(settings: ChunkSettings) -> MarkerFinder:
@@ -56,14 +67,16 @@ class RabinFinder:
         self._piece = min(_LARGEST_PIECE, max(_SMALLEST_PIECE, self._spacing // 4))
         self._memory = _MemoryFile()
 
-    def first_marker(self, view: memoryview) -> int:
+    def first_marker(self, view: memoryview, unmarked: Unmarked = ()) -> int:
         start = self._minimum
-        while start < len(view):
-            stop = min(start + self._piece, len(view))
-            marker = self._search(view[start - WINDOW : stop])
-            if marker:
-                return start - WINDOW + marker
-            start = stop
+        for low, high in [*unmarked, (len(view), len(view))]:
+            while start < min(low, len(view)):
+                stop = min(start + self._piece, low, len(view))
+                marker = self._search(view[start - WINDOW : stop])
+                if marker:
+                    return start - WINDOW + marker
+                start = stop
+            start = max(start, high)
         return len(view)
 
     def _search(self, piece: memoryview) -> int:
@@ -110,16 +123,12 @@ class _MemoryFile:
 class FastCdcFinder:
     """Markers by the gear hash of FastCDC (2020), through pyfastcdc: ten times faster, other cuts."""
 
-    #: FastCDC looks at up to two bytes behind the cut it reports; moving the cut behind them makes the answer
-    #: depend on the chunk's own bytes alone.
-    _LOOKAHEAD = 2
-
     def __init__(self, settings: ChunkSettings) -> None:
         from pyfastcdc import FastCDC
 
         self._cutter = FastCDC(settings.average, min_size=settings.minimum, max_size=settings.maximum)
 
-    def first_marker(self, view: memoryview) -> int:
+    def first_marker(self, view: memoryview, unmarked: Unmarked = ()) -> int:
         for chunk in self._cutter.cut_buf(view):
-            return min(int(chunk.length) + self._LOOKAHEAD, len(view))
+            return min(int(chunk.length) + FASTCDC_LOOKAHEAD, len(view))
         return 0

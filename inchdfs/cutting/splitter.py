@@ -79,7 +79,7 @@ class Splitter:
     ) -> None:
         self.settings = settings
         self.records = records if records is not None else Lines()
-        self._finder = finder if finder is not None else marker_finder(settings)
+        self.finder = finder if finder is not None else marker_finder(settings)
         self._spare: bytearray | None = None
 
     def split(self, read_into: ReadInto, offset: int = 0) -> Iterator[tuple[Chunk, memoryview]]:
@@ -110,7 +110,7 @@ class Splitter:
             buffered.start,
             buffered.end,
             buffered.at_end,
-            self._finder,
+            self.finder,
             self.settings,
             self.records,
         )

@@ -11,6 +11,7 @@ from incoop.inchdfs.cutting.records import RecordFormat
 from incoop.inchdfs.cutting.resync import resync
 from incoop.inchdfs.cutting.settings import ChunkSettings
 from incoop.inchdfs.cutting.splitter import Splitter
+from incoop.inchdfs.cutting.stretches import StretchBook
 from incoop.inchdfs.files.sources import InputFile, open_content, unchanging
 
 log = logging.getLogger("incoop.inchdfs")
@@ -29,13 +30,14 @@ def chunk_file(
     records: RecordFormat,
     known: Rows | None = None,
     run_segments: SegmentRunner | None = None,
+    stretches: StretchBook | None = None,
 ) -> Iterator[Chunk]:
     """Give the chunks of a file's content; raise when it changed between the first and the last of them.
 
     `known` are the rows of an earlier version of it, `run_segments` where segments of a large file are searched
-    (by default in processes of this machine).
+    (by default in processes of this machine), `stretches` those of known chunks, and of those that are found by them.
     """
-    return (chunk for chunk, _ in chunks_and_bytes(file, settings, records, known, run_segments))
+    return (chunk for chunk, _ in chunks_and_bytes(file, settings, records, known, run_segments, stretches))
 
 
 def chunks_and_bytes(
@@ -44,6 +46,7 @@ def chunks_and_bytes(
     records: RecordFormat,
     known: Rows | None = None,
     run_segments: SegmentRunner | None = None,
+    stretches: StretchBook | None = None,
 ) -> Iterator[ChunkAndBytes]:
     """The chunks of `chunk_file`, with their bytes where they are at hand."""
     with unchanging(file) as size:
@@ -59,6 +62,7 @@ def chunks_and_bytes(
                 known,
                 Splitter(settings, records),
                 _rest_in_parallel(file, size, settings, records, run_segments),
+                stretches,
             )
         elif len(segments) > 1 and (run_segments is not None or _worth_processes(size, settings)):
             log.debug("%s: searching %d segments in parallel", file.path, len(segments))

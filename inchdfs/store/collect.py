@@ -16,6 +16,7 @@ from incoop.inchdfs.errors import StoreDamaged
 from incoop.inchdfs.store.dataset_store import DatasetStore, all_manifests
 from incoop.inchdfs.store.pack_writer import PackWriter
 from incoop.inchdfs.store.packs import Location, PackIndex, read_chunk, sortable
+from incoop.inchdfs.store.stretch_file import stretch_path
 
 #: A pack is written anew without its dead chunks when less than this share of it is alive: each byte is copied at
 #: most about twice over its life, and dead bytes never exceed the living.
@@ -66,6 +67,7 @@ def _remove_indexes_of_vanished_inputs(store: DatasetStore, done: CollectedChunk
             done.indexes += 1
             if not dry_run:
                 path.unlink()
+                stretch_path(path).unlink(missing_ok=True)
 
 
 def _live(store: DatasetStore) -> npt.NDArray[np.bytes_]:

@@ -29,6 +29,7 @@ from incoop.inchdfs.cutting.chunk_table import EDGE, Rows, offsets_of, rows_of
 from incoop.inchdfs.cutting.parallel import SegmentRunner
 from incoop.inchdfs.cutting.records import Lines, RecordFormat
 from incoop.inchdfs.cutting.settings import ChunkSettings
+from incoop.inchdfs.cutting.stretches import StretchBook
 from incoop.inchdfs.errors import DatasetStoreTooNew, StoreDamaged
 from incoop.inchdfs.files.chunking import chunk_file
 from incoop.inchdfs.files.sources import InputFile, Listing, expand, local_paths, readable
@@ -37,6 +38,7 @@ from incoop.inchdfs.store.manifest import FileEntry, Manifest, tag_of
 from incoop.inchdfs.store.pack_writer import PackWriter
 from incoop.inchdfs.store.packs import Location, PackIndex, using_store
 from incoop.inchdfs.store.put import ChunkSink, take_file
+from incoop.inchdfs.store.stretch_file import load_stretches, save_stretches, stretch_path
 
 log = logging.getLogger("incoop.inchdfs")
 
@@ -76,6 +78,8 @@ def index_input(
     settings = settings or ChunkSettings.for_input(sum(stamp.size for stamp in stamps))
     previous = before if before is not None and before.settings == settings else None
     known = _Known(previous, watch.began)
+    # Of chunks that other settings cut it is not known where they have no markers.
+    stretches = load_stretches(stretch_path(path)) if previous is not None else StretchBook(stretch_path(path))
 
     entries: list[FileEntry] = []
     tables: list[Rows] = []
@@ -89,16 +93,28 @@ def index_input(
             if not file.seekable:
                 rows = _kept_content(store, file, settings, records, rows)
             elif rows is None:
-                rows = rows_of(chunk_file(file, settings, records, known.rows(file, name, stamp), run_segments))
+                rows = rows_of(
+                    chunk_file(file, settings, records, known.rows(file, name, stamp), run_segments, stretches)
+                )
             size = int(rows["length"].sum(dtype=np.int64))
             entries.append(FileEntry(name, size, len(rows), stamp, not file.seekable, trusted))
             tables.append(rows)
             progress(stamp.size)
-        manifest = Manifest(settings, tag_of(records), tuple(entries), np.concatenate(tables), {"indexed": watch.began})
+        notes = {"indexed": watch.began}
+        manifest = Manifest(settings, tag_of(records), tuple(entries), np.concatenate(tables), notes, stretches)
         if previous is None or (previous.files, previous.root) != (manifest.files, manifest.root):
             with using_store(store.inputs):
                 write_atomically(path, [manifest.to_bytes()])
+                keep_stretches(manifest)
     return manifest
+
+
+def keep_stretches(manifest: Manifest) -> None:
+    """Keep what has become known of the stretches of an indexed input's chunks."""
+    try:
+        save_stretches(manifest.stretches, manifest.rows["id"].tolist())
+    except OSError as error:  # the next look searches more
+        log.warning("%s: %s", manifest.stretches.path, error.strerror or error)
 
 
 def locate(store: DatasetStore, manifest: Manifest) -> list[Location]:

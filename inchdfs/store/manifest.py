@@ -22,6 +22,7 @@ from incoop.inchdfs.cutting import records as formats
 from incoop.inchdfs.cutting.chunk_table import ROW, Rows, root_hash
 from incoop.inchdfs.cutting.records import RecordFormat
 from incoop.inchdfs.cutting.settings import ChunkSettings
+from incoop.inchdfs.cutting.stretches import StretchBook
 from incoop.inchdfs.errors import DatasetStoreTooNew, StoreDamaged
 
 #: Bumped whenever cuts or this layout change: stored chunks and memos of another format are not comparable.
@@ -62,6 +63,8 @@ class Manifest:
     rows: Rows = field(compare=False)
     #: Facts about the version: when it was made, what it was appended to.
     notes: dict[str, Any] = field(default_factory=dict)
+    #: What is known of its chunks' stretches; kept elsewhere (stretch_file.py).
+    stretches: StretchBook = field(default_factory=StretchBook, compare=False, repr=False)
 
     @property
     def size(self) -> int:

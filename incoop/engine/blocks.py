@@ -28,8 +28,8 @@ class Block(Protocol):
         """About how many bytes there are to work on."""
         ...
 
-    def content(self) -> bytes | None:
-        """The bytes that its records and leaves are cut from; None where its records are pairs."""
+    def chunk(self) -> ChunkBlock | None:
+        """The block as bytes, of which records and leaves are cut; None where its records are pairs."""
         ...
 
     def records(self, form: RecordFormat, reader: BlobReader) -> Sequence[Any]:
@@ -60,6 +60,9 @@ class ChunkBlock:
     @property
     def length(self) -> int:
         return self.where.length
+
+    def chunk(self) -> ChunkBlock:
+        return self
 
     def content(self) -> bytes:
         with unwatched():
@@ -97,7 +100,7 @@ class PairBlock(ABC):
     def pairs(self, reader: BlobReader) -> list[Any]:
         """Its pairs, in order; or records as a file has them, where the mapper that reads it expects those."""
 
-    def content(self) -> None:
+    def chunk(self) -> None:
         return None
 
     def records(self, form: RecordFormat, reader: BlobReader) -> Sequence[Any]:

@@ -21,6 +21,8 @@ from incoop.contraction.parts.packs import BlockLost
 from incoop.engine.blocks import Block, ChunkBlock, PairBlock
 from incoop.inchdfs.cutting.chunk_table import ROW
 from incoop.inchdfs.cutting.parallel import SegmentRunner
+from incoop.inchdfs.cutting.stretches import ROW as STRETCH_ROW
+from incoop.inchdfs.cutting.stretches import Recut
 from incoop.inchdfs.store.index import AsBefore, Named
 from incoop.inchdfs.store.manifest import Manifest
 from incoop.job import Job
@@ -41,6 +43,8 @@ class BlockSource(Protocol):
 class _Pairs:
     """Blocks of pairs, with the rows that a manifest would have for them."""
 
+    manifest = None
+
     def __init__(self, blocks: Sequence[PairBlock]) -> None:
         self.blocks = [block for block in blocks if block.length]
         self.rows = np.array([(b.id, b.length, 0, b.tail, True) for b in self.blocks], ROW)
@@ -53,11 +57,11 @@ class _Chunks:
     """The chunks of files."""
 
     def __init__(self, manifest: Manifest, store: inchdfs.DatasetStore) -> None:
-        self._manifest, self._store = manifest, store
+        self.manifest, self._store = manifest, store
         self.rows = manifest.rows
 
     def at(self, indices: list[int]) -> Sequence[Block]:
-        places = inchdfs.locate(self._store, self._manifest)
+        places = inchdfs.locate(self._store, self.manifest)
         return [ChunkBlock(places[index]) for index in indices]
 
 
@@ -72,10 +76,28 @@ class ChunkedInput:
     mapper_of: npt.NDArray[np.int64]
     #: The chunks at these indices (ascending), as tasks read them.
     blocks: Callable[[list[int]], Sequence[Block]]
+    #: What chunks are read from, where that is an index or a dataset.
+    manifests: tuple[Manifest, ...] = ()
 
     @property
     def size(self) -> int:
         return int(self.rows["length"].sum(dtype=np.int64))
+
+    def recut(self, chunk: bytes) -> Recut | None:
+        """What a chunk has of the one whose place it takes, if that is known."""
+        found = (manifest.stretches.recuts.get(chunk) for manifest in self.manifests)
+        return next((recut for recut in found if recut is not None), None)
+
+    def learn_stretches(self, chunk: bytes, stretches: bytes) -> None:
+        """Take in the stretches of a chunk that was read, for the next look at the input."""
+        for manifest in self.manifests:
+            if manifest.stretches.path is not None and chunk not in manifest.stretches.known:
+                manifest.stretches.learn(chunk, np.frombuffer(stretches, STRETCH_ROW))
+
+    def keep_stretches(self) -> None:
+        """Keep what was taken in."""
+        for manifest in self.manifests:
+            inchdfs.keep_stretches(manifest)
 
 
 def chunk_inputs(
@@ -109,7 +131,9 @@ def chunk_inputs(
             pieces += [(_Chunks(manifest, store), which) for manifest in index(each)]
     rows = np.concatenate([np.empty(0, ROW), *(piece.rows for piece, _ in pieces)])
     mapper_of = np.repeat([which for _, which in pieces], [len(piece.rows) for piece, _ in pieces])
-    return ChunkedInput(rows, mapper_of.astype(np.int64), partial(_blocks, [piece for piece, _ in pieces]))
+    manifests = tuple(piece.manifest for piece, _ in pieces if piece.manifest is not None)
+    blocks = partial(_blocks, [piece for piece, _ in pieces])
+    return ChunkedInput(rows, mapper_of.astype(np.int64), blocks, manifests)
 
 
 def _manifests(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from dataclasses import dataclass
+from typing import Any
 
 import pytest
 
@@ -22,7 +23,7 @@ class Marker:
 
     at: int
 
-    def first_marker(self, view: memoryview) -> int:
+    def first_marker(self, view: memoryview, unmarked: Any = ()) -> int:
         return min(self.at, len(view))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -37,7 +38,7 @@ class CountingFinder:
         self._finder = finder
         self.searched = 0
 
-    def first_marker(self, view: memoryview) -> int:
+    def first_marker(self, view: memoryview, unmarked: Any = ()) -> int:
         found = self._finder.first_marker(view)
         self.searched += found
         return found

@@ -25,7 +25,7 @@ from incoop.engine.stages.map_contract import chunk_leaves
 from incoop.engine.stages.map_contract import leaves as leaves_module
 from incoop.engine.stages.map_contract.chunk_leaves import StoredLeaves
 from incoop.engine.stages.map_contract.grouping import map_chunk
-from incoop.engine.stages.map_contract.leaf_table import LeafTable
+from incoop.engine.stages.map_contract.leaf_table import LeafIds, LeafTable
 from incoop.engine.stages.map_contract.leaves import Leaves, cut_leaves, shaping
 from incoop.engine.stages.map_contract.mapping import Piece, UserError
 from incoop.engine.stages.map_contract.patching import worth_patching
@@ -143,11 +143,12 @@ def cut(of: list[Lines], group: int = 0) -> Leaves:
     """Leaves of these lines each."""
     contents = ["".join(f"{line}\n" for line in lines).encode() for lines in of]
     ends = np.cumsum([len(content) for content in contents]).tolist()
-    return Leaves(b"".join(contents), LineFormat(), ends, [xxhash.xxh3_128_digest(each) for each in contents], 8, group)
+    ids = np.frombuffer(b"".join(xxhash.xxh3_128_digest(each) for each in contents), "V16")
+    return Leaves(b"".join(contents), LineFormat(), LeafIds(ids, np.diff(ends, prepend=0)), 8, group)
 
 
 def whole(of: Leaves) -> list[Piece]:
-    return [Piece(b"", lambda: LineFormat().records(of.content))]
+    return [Piece(lambda: LineFormat().records(of.content))]
 
 
 class Chunk:
@@ -164,7 +165,7 @@ class Chunk:
 
     @property
     def kept_by_leaf(self) -> bool:
-        return bool(StoredLeaves(self.ref, self.memory).ids)
+        return bool(len(StoredLeaves(self.ref, self.memory).leaves))
 
 
 def scratch(mapper: Mapper, of: Leaves, combiner: Combiner, memory: Memory) -> Chunk:
@@ -174,7 +175,7 @@ def scratch(mapper: Mapper, of: Leaves, combiner: Combiner, memory: Memory) -> C
 
 def described(mapper: Mapper, of: Leaves, combiner: Combiner, old: Chunk) -> Chunk | None:
     pack = PackBuilder()
-    written = write_by_nearest(mapper, of, combiner, [old.ref], of.ids[0], old.memory, pack)
+    written = write_by_nearest(mapper, of, combiner, [old.ref], bytes(of.cut.ids[0]), old.memory, pack)
     return Chunk(old.memory, written, pack) if written is not None else None
 
 
@@ -257,7 +258,7 @@ def test_a_described_chunk_reads_as_one_mapped_as_a_whole(
 def test_groups_of_leaves_are_what_is_combined_first() -> None:
     """Which group a leaf is in depends on nothing but the leaves: a float sum is the same by leaf and by group."""
     leaves = cut([[f"a{number} b" for number in range(n, n + 9)] for n in range(12)], GROUP)
-    assert 1 < len(leaves.groups) < len(leaves.ids)
+    assert 1 < len(leaves.groups) < len(leaves.cut)
     combiner = Combiner.of(slow_total)
     runs = []
     for few in (1, 1 << 30):
@@ -368,15 +369,15 @@ TEXT = b"".join(b"%d,%s\n" % (n, b"word " * (n % 7)) for n in range(4000))
 def test_leaves_hold_whole_records_and_an_edit_changes_few(form: RecordFormat) -> None:
     content = TEXT[: len(TEXT) // 4 * 4]
     leaves = cut_leaves(content, 512, form, 4096)
-    assert leaves is not None and leaves.ends[-1] == len(content) and len(leaves.ids) > 50
-    assert sorted(set(leaves.groups)) == leaves.groups and leaves.groups[-1] == len(leaves.ids)
+    assert leaves is not None and leaves.ends[-1] == len(content) and len(leaves.cut) > 50
+    assert sorted(set(leaves.groups)) == leaves.groups and leaves.groups[-1] == len(leaves.cut)
     records = [record for piece in leaves.decoded() for record in piece.records()]
     assert records == list(form.records(content))
     assert records == [r for number in range(len(leaves.groups)) for r in leaves.group_piece(number).records()]
     at = content.index(b"\n", len(content) // 2) + 1
     at -= at % 4 if isinstance(form, FixedLength) else 0
     other = cut_leaves(content[:at] + b"new\n" + content[at:], 512, form, 4096)
-    assert other is not None and len(set(other.ids) - set(leaves.ids)) <= 6
+    assert other is not None and len(set(other.cut.ids.tolist()) - set(leaves.cut.ids.tolist())) <= 6
 
 
 def test_lines_that_end_otherwise_are_the_same_by_leaf() -> None:
@@ -391,4 +392,4 @@ def test_a_table_comes_back_as_it_was(of: list[Lines]) -> None:
     for function, mapper in ((total, words), (first_and_sum, places), (None, places)):
         table = map_chunk(mapper, [], Combiner.of(function), cut(of)).table
         if table is not None:
-            assert LeafTable.from_bytes(table.to_bytes(), table.ids).to_bytes() == table.to_bytes()
+            assert LeafTable.from_bytes(table.to_bytes(), table.leaves).to_bytes() == table.to_bytes()

@@ -61,7 +61,7 @@ def count_chunks(spec: CountSpec, tasks: Sequence[tuple[bytes, Block]]) -> list[
         opened = spec.code.open()
         with opened.at_work() as observed:
             (counts,) = opened.functions.mappers
-            done = [(id_, counts(block.content())) for id_, block in tasks]
+            done = [(id_, counts(block.chunk().content())) for id_, block in tasks]
     except IncoopError as error:
         return [error]
     doubt = opened.doubts()

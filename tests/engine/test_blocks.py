@@ -33,6 +33,7 @@ def test_a_chunk_of_a_file_has_bytes_records_and_lines_that_can_be_named(tmp_pat
     assert b"".join(block.content() for block in blocks) == text
     assert [block.length for block in blocks] == [len(block.content()) for block in blocks]
     second = blocks[1]
+    assert second.chunk() is second
     before = blocks[0].content().count(b"\n")
     assert second.records(Lines(), None)[0] == f"line {before}"  # type: ignore[arg-type]
     assert second.place_of(2) == f"{path}, line {before + 3}"
@@ -43,7 +44,7 @@ def test_a_made_block_holds_what_it_is_made_of_and_no_pack() -> None:
     sent = pickle.loads(pickle.dumps(block))
     assert (sent.id, sent.length, sent.tail) == (bytes(16), 7, 3) and not isinstance(sent, OutputBlock)
     assert sent.records(Lines(), None) == [("a", 1)]
-    assert sent.content() is None
+    assert sent.chunk() is None
     assert sent.place_of(4) == "chunk 0000000000000000, record 5"
 
 

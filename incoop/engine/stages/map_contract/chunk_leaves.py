@@ -12,17 +12,18 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
-from incoop.base.ids import split_ids
 from incoop.contraction.columns.column import Column, Ints
 from incoop.contraction.columns.keys import Hashes
 from incoop.contraction.parts.headers import LeafRegions, RunRef, read_region
 from incoop.contraction.parts.packs import Reader
-from incoop.engine.stages.map_contract.leaf_table import LeafTable
+from incoop.engine.stages.map_contract.leaf_table import NO_LEAVES, LeafIds, LeafTable, all_leaves
 
-#: Pack, digest, offset and length of the base's header; stretches of leaves, leaves that came, keys that came.
+#: Pack, digest, offset and length of the base's header; rows of leaves that follow each other, leaves that came, keys
+#: that came.
 _HEAD = struct.Struct("<16s16sQIIII")
 
 #: A patch whose leaves are this share of its chunk's makes it a base of its own: the sooner, the less an update writes
@@ -51,29 +52,35 @@ class Patch:
         lengths = np.diff(begins, append=len(self.order))
         head = _HEAD.pack(
             *(self.base.pack, self.base.digest, self.base.offset, self.base.length),
-            *(len(begins), len(self.came.ids), len(self.extra)),
+            *(len(begins), len(self.came.leaves), len(self.extra)),
         )
-        stretches = np.stack([self.order[begins], lengths]).astype("<u4")
+        rows = np.stack([self.order[begins], lengths]).astype("<u4")
         return b"".join(
-            [head, stretches.tobytes(), *self.came.ids, self.extra.astype("<u8").tobytes(), self.came.to_bytes()]
+            [
+                head,
+                rows.tobytes(),
+                self.came.leaves.to_bytes(),
+                self.extra.astype("<u8").tobytes(),
+                self.came.to_bytes(),
+            ]
         )
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Patch:
         """Read a patch back. The bytes must have been verified."""
-        *base, stretches, leaves, extra = _HEAD.unpack_from(data)
+        *base, rows, leaves, extra = _HEAD.unpack_from(data)
         at = _HEAD.size
-        begins, lengths = np.frombuffer(data, "<u4", 2 * stretches, at).astype(np.int64).reshape(2, stretches)
-        at += 8 * stretches
-        ids = split_ids(data[at : at + 16 * leaves])
-        at += 16 * leaves
+        begins, lengths = np.frombuffer(data, "<u4", 2 * rows, at).astype(np.int64).reshape(2, rows)
+        at += 8 * rows
+        ids = LeafIds.from_bytes(memoryview(data)[at : at + 20 * leaves])
+        at += 20 * leaves
         hashes = np.frombuffer(data, "<u8", extra, at).astype(np.uint64)
         order = np.repeat(begins - np.cumsum(lengths) + lengths, lengths) + np.arange(int(lengths.sum()))
-        return cls(RunRef(*base), order, LeafTable.from_bytes(data[at + 8 * extra :], ids), hashes)
+        return cls(RunRef(*base), order, LeafTable.from_bytes(memoryview(data)[at + 8 * extra :], ids), hashes)
 
     def too_large(self, chunk: bytes) -> bool:
         """Whether the chunk of this id should become a base of its own."""
-        return len(self.came.ids) > len(self.order) * _LARGEST_PATCH * (0.5 + chunk[0] / 512)
+        return len(self.came.leaves) > len(self.order) * _LARGEST_PATCH * (0.5 + chunk[0] / 512)
 
 
 class StoredLeaves:
@@ -91,32 +98,32 @@ class StoredLeaves:
         #: Where the base's header is.
         self.base = ref
         self._table = regions.leaves
-        self._ids = split_ids(read_region(regions.ids, reader, "ids of leaves")) if regions.ids is not None else ()
+        region = read_region(regions.ids, reader, "ids of leaves") if regions.ids is not None else b""
+        self._leaves = LeafIds.from_bytes(region)
 
     @property
     def order(self) -> Ints:
         """The chunk's leaves, by number."""
-        return self.patch.order if self.patch is not None else np.arange(len(self._ids))
+        return self.patch.order if self.patch is not None else np.arange(len(self._leaves))
 
-    @property
-    def ids(self) -> list[bytes]:
-        """Those of the chunk's leaves in their order; none where they are not kept."""
+    @cached_property
+    def leaves(self) -> LeafIds:
+        """The chunk's leaves in their order; none where they are not kept."""
         if self.patch is None:
-            return list(self._ids)
-        every = [*self._ids, *self.patch.came.ids]
-        return [every[number] for number in self.patch.order.tolist()]
+            return self._leaves
+        return all_leaves([self._leaves, self.patch.came.leaves]).take(self.patch.order)
 
     def table(self) -> LeafTable:
         """What the base's leaves gave."""
         assert self._table is not None
-        return LeafTable.from_bytes(read_region(self._table, self._reader, "a table of leaves"), self._ids)
+        return LeafTable.from_bytes(read_region(self._table, self._reader, "a table of leaves"), self._leaves)
 
     def came(self, base: LeafTable) -> LeafTable:
         """What the leaves gave that came since; `base` is what `table` gave."""
         if self.patch is not None:
             return self.patch.came
         values = Column.of([])
-        return LeafTable((), _NO_NUMBERS, _NO_NUMBERS, values, [], base.grouped)
+        return LeafTable(NO_LEAVES, _NO_NUMBERS, _NO_NUMBERS, values, [], base.grouped)
 
     @property
     def extra(self) -> Hashes:

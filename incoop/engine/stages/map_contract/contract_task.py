@@ -23,7 +23,7 @@ from incoop.contraction.columns.shards import shard_of
 from incoop.contraction.parts.headers import RunHeader, RunRef, StoredChange, read_region
 from incoop.contraction.parts.overlay import Overlay
 from incoop.contraction.parts.packs import BlockLost, PackBuilder
-from incoop.contraction.parts.part import Part
+from incoop.contraction.parts.part import Part, chunk_part
 from incoop.contraction.parts.rewrite import rewrite_part
 from incoop.contraction.parts.rows import OTHER, SHARD_ROW, as_row, with_own_pack
 from incoop.contraction.parts.write import write_part
@@ -131,6 +131,7 @@ def _contract_shards(spec: ContractSpec, functions: Functions, shards: Sequence[
     changes = _changes(spec, reader)
     pack = PackBuilder()
     runs: dict[bytes, Part] = {}
+    _prepare(spec, shards, headers, changes, reader, runs)
     done = [_one_shard(spec, functions, shard, headers, output, changes, reader, pack, runs) for shard in shards]
     if pack.parts:
         with unwatched():
@@ -197,6 +198,30 @@ def _changes(spec: ContractSpec, reader: BlobReader) -> dict[tuple[bytes, bytes]
                 read = Run.from_bytes if stored.summed else Overlay.from_bytes
                 found[old, new] = read(read_region(stored.ref, reader))
     return found
+
+
+def _prepare(
+    spec: ContractSpec,
+    shards: Sequence[int],
+    headers: _Headers,
+    changes: dict[tuple[bytes, bytes], Run | Overlay],
+    reader: BlobReader,
+    runs: dict[bytes, Part],
+) -> None:
+    """Look up the keys that are known to have changed in all chunks of their node at once, not shard by shard."""
+    told = {new: change.changed for (_, new), change in changes.items() if isinstance(change, Overlay)}
+    bits = np.uint64(64 - (spec.shards.bit_length() - 1))
+    for node in spec.nodes:
+        came = set(node.children) - set(node.old_children)
+        if not came or not came <= told.keys():
+            continue
+        hashes = np.unique(np.concatenate([told[child] for child in came]))
+        if spec.shards > 1:
+            hashes = hashes[np.isin(hashes >> bits, np.array(shards, np.uint64))]
+        for child in node.children:
+            row = headers[child].rows[0]
+            if row["whole"]:
+                chunk_part(row, reader, runs).prepare(hashes)
 
 
 def _one_shard(

@@ -161,13 +161,13 @@ def _table(leaves: Leaves, pairs: Pairs, rows: Ints, values: Column | None) -> L
     count = int(rows.max(initial=0)) + 1
     order = stable_order(np.repeat(np.arange(len(pairs.sizes)) * count, pairs.sizes) + rows, len(pairs.sizes) * count)
     taken = values.take(order) if values is not None else None
-    return LeafTable(leaves.ids, pairs.sizes, rows[order], taken, pairs.counters)
+    return LeafTable(leaves.cut, pairs.sizes, rows[order], taken, pairs.counters)
 
 
 def _empty_table(pairs: Pairs, combiner: Combiner, leaves: Leaves) -> LeafTable:
     none = np.empty(0, np.int64)
     values = Column.of([]) if combiner.function is not None else None
-    return LeafTable(leaves.ids, pairs.sizes, none, values, pairs.counters)
+    return LeafTable(leaves.cut, pairs.sizes, none, values, pairs.counters)
 
 
 def _run_of_groups(pairs: Pairs, combiner: Combiner) -> Run:
@@ -220,4 +220,4 @@ def _few_keys(pairs: Pairs, leaves: Leaves) -> bool:
         return False  # groups are leaves
     first = int(pairs.sizes[: leaves.groups[0]].sum())
     keys = int(pairs.codes[:first].max(initial=-1)) + 1
-    return few_keys(keys, leaves.ends[leaves.groups[0] - 1])
+    return few_keys(keys, int(leaves.ends[leaves.groups[0] - 1]))

@@ -16,7 +16,7 @@ from incoop.contraction.columns.keys import Hashes
 from incoop.contraction.columns.run import Run, group_rows
 from incoop.contraction.parts.headers import RunRef
 from incoop.engine.stages.map_contract.chunk_leaves import Patch
-from incoop.engine.stages.map_contract.leaf_table import Counts, LeafTable
+from incoop.engine.stages.map_contract.leaf_table import Counts, LeafTable, all_leaves
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,14 +42,13 @@ class Entries:
     before: Ints
 
     @classmethod
-    def of(cls, base: LeafTable, came: LeafTable, new: LeafTable, before: Ints, kept: Sequence[int]) -> Entries:
+    def of(cls, base: LeafTable, came: LeafTable, new: LeafTable, before: Ints, kept: Ints) -> Entries:
         """`kept` says for each leaf that is there now which of `before` it is, -1 for those of `new`."""
         old = len(base.sizes) + len(came.sizes)
         places = np.full(old + len(new.sizes), -1, np.int64)
-        at = np.asarray(kept, np.int64)
-        stays = np.flatnonzero(at >= 0)
-        places[before[at[stays]]] = stays
-        places[old:] = np.flatnonzero(at < 0)
+        stays = np.flatnonzero(kept >= 0)
+        places[before[kept[stays]]] = stays
+        places[old:] = np.flatnonzero(kept < 0)
         return cls(base, came, new, places, before)
 
     @property
@@ -116,19 +115,18 @@ class Entries:
         rows = np.searchsorted(run.hashes, hashes[table.numbers])
         order = np.lexsort((rows, np.repeat(np.arange(len(table.sizes)), table.sizes)))
         values = table.values.take(order) if table.values is not None else None
-        return LeafTable(table.ids, table.sizes, rows[order], values, table.counters, table.grouped)
+        return LeafTable(table.leaves, table.sizes, rows[order], values, table.counters, table.grouped)
 
     def _table(self, leaves: Ints, tables: Sequence[LeafTable], of_run: bool = False) -> LeafTable:
         """Some leaves of tables that stand one behind the other."""
         sizes = np.concatenate([table.sizes for table in tables])
         picked = group_rows(starts_of(sizes)[leaves], sizes[leaves])
-        ids = [id_ for table in tables for id_ in table.ids]
         counters = [counts for table in tables for counts in table.counters]
         numbers = np.concatenate([table.numbers for table in tables])
         values = None if of_run else concat([table.values for table in tables if table.values is not None]).take(picked)
         chosen = leaves.tolist()
         return LeafTable(
-            *([ids[leaf] for leaf in chosen], sizes[leaves], numbers[picked], values),
+            *(all_leaves([table.leaves for table in tables]).take(leaves), sizes[leaves], numbers[picked], values),
             *([counters[leaf] for leaf in chosen], self.base.grouped),
         )
 

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 import zstandard
 
 from incoop.contraction.columns.column import INTEGER, NONE, Column, Ints, starts_of
@@ -30,16 +31,52 @@ _ZSTD_LEVEL = 1
 _TRIED, _PAYS = 16 << 10, 0.9
 _STORED, _COMPRESSED = b"\0", b"\1"
 
+_ID_AND_LENGTH = 16 + 4
+
 Counts = dict[str, int]
 
+#: Ids of 16 bytes.
+Ids = npt.NDArray[np.void]
+
 _NOTHING: Counts = {}
+
+
+@dataclass(frozen=True, slots=True)
+class LeafIds:
+    """Which leaves there are, and how many bytes each has."""
+
+    ids: Ids
+    lengths: Ints
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def to_bytes(self) -> bytes:
+        return self.ids.tobytes() + self.lengths.astype("<u4").tobytes()
+
+    @classmethod
+    def from_bytes(cls, data: bytes | memoryview) -> LeafIds:
+        """Read ids back. The bytes must have been verified."""
+        count = len(data) // _ID_AND_LENGTH
+        return cls(np.frombuffer(data, "V16", count), np.frombuffer(data, "<u4", count, 16 * count).astype(np.int64))
+
+    def take(self, leaves: Ints) -> LeafIds:
+        return LeafIds(self.ids[leaves], self.lengths[leaves])
+
+
+NO_LEAVES = LeafIds(np.empty(0, "V16"), np.empty(0, np.int64))
+
+
+def all_leaves(some: Sequence[LeafIds]) -> LeafIds:
+    """Leaves of several tables, one behind the other."""
+    return LeafIds(np.concatenate([each.ids for each in some]), np.concatenate([each.lengths for each in some]))
 
 
 @dataclass(frozen=True, slots=True)
 class LeafTable:
     """What the mapper gave for each leaf of a chunk. An entry is a key of a leaf with one of its values there."""
 
-    ids: Sequence[bytes]
+    leaves: LeafIds
     #: How many entries each leaf has.
     sizes: Ints
     #: For each entry, the number of its key; ascending within a leaf, values of one key in input order.
@@ -72,9 +109,9 @@ class LeafTable:
         return _packed(out)
 
     @classmethod
-    def from_bytes(cls, region: bytes, ids: Sequence[bytes]) -> LeafTable:
+    def from_bytes(cls, region: bytes | memoryview, ids: LeafIds) -> LeafTable:
         """Read a table back. The bytes must have been verified."""
-        data = region[1:] if region[:1] == _STORED else zstandard.ZstdDecompressor().decompress(region[1:])
+        data = bytes(region[1:]) if region[:1] == _STORED else zstandard.ZstdDecompressor().decompress(region[1:])
         leaves, entries, of_run, grouped, counted = _HEAD.unpack_from(data)
         at = _HEAD.size
         counters = json.loads(data[at : at + counted]) if counted else [_NOTHING] * leaves

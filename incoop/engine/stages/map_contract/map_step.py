@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
+import numpy as np
+
 from incoop.base.errors import IncoopError
 from incoop.code import Observed
 from incoop.contraction.tree.known_combiners import LawfulCombiner
@@ -19,6 +21,7 @@ from incoop.engine.stages.map_contract.soundness import tried_enough
 from incoop.engine.stages.map_contract.state import JobState
 from incoop.engine.stages.map_contract.task_groups import shared_out
 from incoop.engine.stages.map_contract.whole_chunks import ChunkMapper
+from incoop.engine.stages.map_contract.write_chunk import KnownBase
 
 #: Of a chunk that takes the place of another, one byte in this many is taken for changed. Real edits change less
 #: (bench/bench_days.py); where a chunk is new as a whole, processes map it nearly as fast as Spark does.
@@ -92,9 +95,22 @@ class MapStep:
         """The tasks of the chunks at these places."""
         plan, chunked = self._stage.plan, self._stage.chunked
         return [
-            ChunkTask(bytes(plan.chunks.ids[index]), block, int(chunked.mapper_of[index]), plan.replaced(index))
+            ChunkTask(
+                *(bytes(plan.chunks.ids[index]), block, int(chunked.mapper_of[index]), plan.replaced(index)),
+                self._base(index),
+            )
             for index, block in zip(indices, chunked.blocks(indices), strict=True)
         ]
+
+    def _base(self, index: int) -> KnownBase | None:
+        """The chunk that one is known to have most of, if the last run of the job has it."""
+        stage = self._stage
+        recut = stage.chunked.recut(bytes(stage.chunked.rows["id"][index]))
+        if recut is None:
+            return None
+        (run,) = run_ids(stage.recalled.identity.map, stage.chunked.mapper_of[[index]], np.array([recut.base], "V16"))
+        ref = stage.plan.old_run(bytes(run))
+        return KnownBase(ref, recut.pieces) if ref is not None else None
 
     def spec(self, check: bool = False) -> MapSpec:
         job = self._stage.job
@@ -123,6 +139,10 @@ class MapStep:
                 stage.tallies.by_chunk[each.id] = each.counters
             if each.change is not None:
                 stage.changes[each.id] = each.change
+            if each.stretches:
+                chunk = bytes(stage.chunked.rows["id"][self._indices[each.id][0]])
+                stage.chunked.learn_stretches(chunk, each.stretches)
+        stage.chunked.keep_stretches()
         if self._indices:
             ids = tuple(each.id for each in done)
             stage.attempt.events.tell(DidExecute(self.name, ids, {"map": len(done)}, {"map": seconds}, self._size()))

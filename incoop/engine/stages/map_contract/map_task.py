@@ -7,10 +7,10 @@ that were finished are kept.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 from incoop.base.errors import USERS_ERRORS, IncoopError
@@ -29,9 +29,17 @@ from incoop.engine.stages.map_contract.leaves import GROUP, Leaves, cut_leaves, 
 from incoop.engine.stages.map_contract.mapping import Piece, UserError
 from incoop.engine.stages.map_contract.soundness import check_combiner
 from incoop.engine.stages.map_contract.whole_chunks import ChunkMapper
-from incoop.engine.stages.map_contract.write_chunk import WrittenChunk, write_by_nearest, write_mapped
+from incoop.engine.stages.map_contract.write_chunk import (
+    Cutting,
+    KnownBase,
+    WrittenChunk,
+    write_by_nearest,
+    write_by_recut,
+    write_mapped,
+)
 from incoop.engine.stored import BlobReader
 from incoop.inchdfs.cutting.records import RecordFormat
+from incoop.inchdfs.cutting.stretches import stretch_rows
 from incoop.job import Mapper
 from incoop.memo import WorkerConfig
 
@@ -76,10 +84,18 @@ class ChunkTask:
     mapper: int = 0
     #: Runs of the chunks that this one takes the place of; their leaves may be in it.
     old: tuple[RunRef, ...] = ()
+    #: The one of them that it is known to have most of, and what.
+    base: KnownBase | None = None
 
 
-#: What was written of a chunk, and on how many values of keys with several the combiner was tried.
-_Written = tuple[WrittenChunk, int]
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """What was written of a chunk."""
+
+    chunk: WrittenChunk
+    #: On how many values of keys with several the combiner was tried.
+    tried: int = 0
+    stretches: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +111,8 @@ class MapDone:
     change: StoredChange | None = None
     #: Values on which the combiner was tried, of keys with several.
     tried: int = 0
+    #: The chunk's stretches as rows, where they were found on the way.
+    stretches: bytes = b""
 
     def under(self, id_: bytes) -> MapDone:
         """The same by another id."""
@@ -131,9 +149,10 @@ def map_group(spec: MapSpec, group: Sequence[ChunkTask]) -> list[MapDone | MapFa
             return blobs.write(parts)
 
     def keep(named: list[tuple[bytes, tuple[bytes, _Written]]]) -> None:
-        for name, (id_, (written, tried)) in named:
-            ref, change = written.ref(name, spec.may_be_few), written.stored_change(name)
-            results.append(MapDone(id_, ref, written.refs, written.counters, change, tried))
+        for name, (id_, written) in named:
+            chunk = written.chunk
+            ref, change = chunk.ref(name, spec.may_be_few), chunk.stored_change(name)
+            results.append(MapDone(id_, ref, chunk.refs, chunk.counters, change, written.tried, written.stretches))
 
     pack: OpenPack[tuple[bytes, _Written]] = OpenPack(write)
     failure: MapFailed | IncoopError | None = None
@@ -163,53 +182,85 @@ def map_group(spec: MapSpec, group: Sequence[ChunkTask]) -> list[MapDone | MapFa
 def _map_and_write(work: _Work, task: ChunkTask, pack: PackBuilder, tried_on: Sequence[ChunkTask] | None) -> _Written:
     """Map one chunk, add what it gives to the pack. First try the combiner, on it and as many more as that needs."""
     functions = work.functions
-    mapper, whole, leaves = _source(work, task)
+    source = _source(work, task)
     if functions.reducer is None:
         out: list[bytes | memoryview] = []
-        write_column(Column.of(_map_only(mapper, whole)), out)
-        return WrittenChunk(pack.add_region(b"".join(out)), take_counts()), 0
+        write_column(Column.of(_map_only(source.mapper, source.whole)), out)
+        return _Written(WrittenChunk(pack.add_region(b"".join(out)), take_counts()))
     tried = 0
     if tried_on is not None and functions.combiner is not None and not isinstance(functions.combiner, LawfulCombiner):
-        tried = check_combiner(_sample(work, mapper, whole, tried_on), functions.combiner, functions.reducer)
+        tried = check_combiner(_sample(work, source, tried_on), functions.combiner, functions.reducer)
         take_counts()
     combiner = Combiner.of(functions.combiner)
-    if leaves is not None:
-        written = write_by_nearest(mapper, leaves, combiner, task.old, task.id, work.reader, pack)
+    chunk = task.block.chunk()
+    if source.cutting is not None and task.base is not None and chunk is not None:
+        common = (combiner, task.id, work.reader, pack)
+        written = write_by_recut(source.mapper, chunk.where, task.base, source.cutting, *common)
         if written is not None:
-            return written, tried
-    mapped = map_chunk(mapper, whole, combiner, leaves)
+            return _Written(written, tried)
+    leaves = source.leaves()
+    if leaves is not None:
+        written = write_by_nearest(source.mapper, leaves, combiner, task.old, task.id, work.reader, pack)
+        if written is not None:
+            return _Written(written, tried, source.stretches())
+    mapped = map_chunk(source.mapper, source.whole, combiner, leaves)
     # A table of a size that was asked for is kept, whatever it costs.
     size = task.block.length if work.spec.leaf is None else None
-    return write_mapped(mapped, combiner, size, pack), tried
+    return _Written(write_mapped(mapped, combiner, size, pack), tried, source.stretches())
 
 
-def _sample(
-    work: _Work, mapper: Mapper, pieces: Sequence[Piece], others: Iterable[ChunkTask]
-) -> Iterator[Iterator[tuple[Mapper, Any]]]:
+@dataclass(slots=True)
+class _Source:
+    """A chunk on its way to the mapper."""
+
+    #: Takes a record as its value.
+    mapper: Mapper
+    #: The chunk as one piece.
+    whole: list[Piece]
+    #: How leaves are cut, where there are any; and the bytes that they are cut of.
+    cutting: Cutting | None = None
+    content: Callable[[], bytes] = bytes
+    _leaves: Leaves | None = None
+
+    def leaves(self) -> Leaves | None:
+        """The chunk's leaves, if it has any."""
+        if self.cutting is not None and self._leaves is None:
+            self._leaves = cut_leaves(self.content(), self.cutting.leaf, self.cutting.form, self.cutting.group)
+        return self._leaves
+
+    def stretches(self) -> bytes:
+        """The chunk's stretches as rows, if its leaves were cut by them."""
+        if self._leaves is None or not self._leaves.stretch_ends:
+            return b""
+        return stretch_rows(self.content(), list(self._leaves.stretch_ends)).tobytes()
+
+
+def _sample(work: _Work, source: _Source, others: Iterable[ChunkTask]) -> Iterator[Iterator[tuple[Mapper, Any]]]:
     """Records, each with its mapper: of a chunk, then of others; each is made for this, when it is asked for."""
-    yield ((mapper, record) for piece in pieces for record in piece.records())
+    yield ((source.mapper, record) for piece in source.whole for record in piece.records())
     for task in others:
-        following, more, _ = _source(work, task)
-        yield from _sample(work, following, more, ())
+        yield from _sample(work, _source(work, task), ())
 
 
-def _source(work: _Work, task: ChunkTask) -> tuple[Mapper, list[Piece], Leaves | None]:
-    """A task's chunk as one piece, the mapper that takes a record of it as its value, and its leaves, if it has any."""
+def _source(work: _Work, task: ChunkTask) -> _Source:
+    """A task's chunk, with the mapper that takes a record of it; nothing is read yet."""
     spec, reader, form = work.spec, work.reader, work.functions.records
     mapper = work.functions.mappers[task.mapper]
     if isinstance(mapper, ChunkMapper):
         if spec.takes_old:
             mapper = replace(mapper, function=partial(mapper.function, old=partial(_old_pairs, work, task)))
-        return mapper, [Piece(b"", partial(_whole, task.block, form, reader))], None
-    content = task.block.content()
-    if content is None:
-        return partial(_on_pair, mapper), [Piece(b"", partial(task.block.records, form, reader))], None
-    whole = [Piece(b"", partial(records_of, form, content))]
-    if work.functions.reducer is None:
-        return mapper, whole, None
+        return _Source(mapper, [Piece(partial(_whole, task.block, form, reader))])
+    chunk = task.block.chunk()
+    if chunk is None:
+        return _Source(partial(_on_pair, mapper), [Piece(partial(task.block.records, form, reader))])
+    content = cache(chunk.content)
+    whole = [Piece(lambda: records_of(form, content()))]
     combiner = work.functions.combiner
+    leaf = leaf_bytes(spec.leaf, combiner)
+    if work.functions.reducer is None or not leaf:
+        return _Source(mapper, whole)
     group = GROUP if combiner is not None and spec.leaf is None else 0
-    return mapper, whole, cut_leaves(content, leaf_bytes(spec.leaf, combiner), form, group)
+    return _Source(mapper, whole, Cutting(form, leaf, group), content)
 
 
 def _whole(block: Block, form: RecordFormat, reader: BlobReader) -> list[Sequence[Any]]:

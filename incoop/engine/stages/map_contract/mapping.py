@@ -38,8 +38,6 @@ class UserError(Exception):
 class Piece:
     """A leaf to map, a group of them, or a whole chunk."""
 
-    #: Hash of its bytes; empty for what is not kept by leaf.
-    id: bytes
     records: Callable[[], Sequence[Any]]
 
 

@@ -28,7 +28,7 @@ from incoop.engine.stages.map_contract.chunk_leaves import Patch, StoredLeaves
 from incoop.engine.stages.map_contract.grouping import folds_by
 from incoop.engine.stages.map_contract.key_numbers import KeyNumbers
 from incoop.engine.stages.map_contract.leaf_entries import Entries, Gathered
-from incoop.engine.stages.map_contract.leaf_table import Counts, LeafTable
+from incoop.engine.stages.map_contract.leaf_table import Counts, LeafIds, LeafTable
 from incoop.engine.stages.map_contract.leaves import Leaves
 from incoop.engine.stages.map_contract.mapping import PENDING_PAIRS, Pairs, UserError, collect
 from incoop.engine.stages.map_contract.segments import Segments
@@ -88,11 +88,15 @@ def described(
     (5) Keys that come out as they were did not change.
     """
     base = stored.table()
-    kept = places_in(stored.ids, leaves.group_ids if grouped else leaves.ids)  # step (1)
+    if base.grouped != grouped:
+        return None
+    cut, kept = leaves.cut_by_group if grouped else leaves.cut, leaves.kept  # step (1)
+    if kept is None or grouped:
+        kept = np.array(places_in(stored.leaves.ids.tolist(), cut.ids.tolist()), np.int64)
     piece = leaves.group_piece if grouped else leaves.piece
-    came = [piece(number) for number, at in enumerate(kept) if at < 0]
+    came = np.flatnonzero(kept < 0)
     try:
-        pairs = collect(mapper, came)
+        pairs = collect(mapper, [piece(number) for number in came.tolist()])
     except UserError:
         return None  # it fails again when the whole chunk is mapped, and then the record can be named
     if pairs is not None and grouped:
@@ -105,7 +109,7 @@ def described(
     keys = KeyNumbers.of(pairs.keys, run, stored.extra, old)  # step (2)
     if keys is None:
         return None
-    new = _table([each.id for each in came], pairs, keys)
+    new = _table(cut.take(came), pairs, keys)
     entries = Entries.of(base, stored.came(base), new, stored.order, kept)
     touched = entries.touched()  # step (3)
     gathered = entries.gather(touched, len(keys), run)
@@ -122,11 +126,11 @@ def described(
     return Described(changed, len(had), fresh, delta, entries, keys, stored)
 
 
-def _table(ids: list[bytes], pairs: Pairs, keys: KeyNumbers) -> LeafTable:
+def _table(leaves: LeafIds, pairs: Pairs, keys: KeyNumbers) -> LeafTable:
     """What the leaves gave that came, by number within a leaf."""
     numbers = keys.numbers[pairs.codes] if len(pairs.codes) else pairs.codes
     order = np.lexsort((numbers, np.repeat(np.arange(len(pairs.sizes)), pairs.sizes)))
-    return LeafTable(ids, pairs.sizes, numbers[order], Column.of(pairs.values).take(order), pairs.counters)
+    return LeafTable(leaves, pairs.sizes, numbers[order], Column.of(pairs.values).take(order), pairs.counters)
 
 
 def _combined_by_piece(pairs: Pairs, combiner: Combiner) -> Pairs | None:

@@ -62,6 +62,8 @@ class TreePlan:
     #: For each chunk, where it would have stood in the last generation: as far behind the same neighbour, and as far
     #: before it.
     places: tuple[Index, Index]
+    #: Where the runs of chunks stand in the last generation; found when it is asked for.
+    _old_places: dict[bytes, int] | None = None
 
     @property
     def chunks(self) -> Level:
@@ -112,6 +114,15 @@ class TreePlan:
         old = self.old.levels[0]
         near = dict.fromkeys(int(places[index]) + step for step in (0, -1, 1) for places in self.places)
         return tuple(RunRef.of_row(old.refs[at]) for at in near if 0 <= at < len(old.ids) and not self.kept[at])
+
+    def old_run(self, id_: bytes) -> RunRef | None:
+        """Where the last generation has the run of a chunk; None where it has not."""
+        if self.old is None:
+            return None
+        if self._old_places is None:
+            self._old_places = {run: at for at, run in enumerate(self.old.levels[0].ids.tolist())}
+        at = self._old_places.get(id_)
+        return RunRef.of_row(self.old.levels[0].refs[at]) if at is not None else None
 
     def node_task(self, level: int, node: int) -> NodeTask:
         """A node to contract, with the one it follows."""

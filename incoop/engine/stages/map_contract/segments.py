@@ -93,7 +93,7 @@ class Segments:
         """What each group gave."""
         rows, values, sizes = self.by_group(len(leaves.groups))
         added = [_added(counters[low:high]) for low, high in pairwise([0, *leaves.groups])]
-        return LeafTable(leaves.group_ids, sizes, rows, Column.of(values), added, grouped=True)
+        return LeafTable(leaves.cut_by_group, sizes, rows, Column.of(values), added, grouped=True)
 
     def by_group(self, count: int) -> tuple[Ints, list[Any], Ints]:
         """What became of the segments in so many groups: places of keys, values, and how many each group has."""

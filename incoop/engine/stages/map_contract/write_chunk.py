@@ -22,13 +22,35 @@ from incoop.contraction.parts.write import SMALL_RUN, write_part
 from incoop.contraction.tree.combine import Combiner
 from incoop.engine.stages.map_contract.chunk_leaves import StoredLeaves
 from incoop.engine.stages.map_contract.grouping import Mapped
-from incoop.engine.stages.map_contract.leaf_table import LeafTable
+from incoop.engine.stages.map_contract.leaf_table import LeafIds, LeafTable
 from incoop.engine.stages.map_contract.leaves import LARGEST_TABLE, Leaves
 from incoop.engine.stages.map_contract.patching import Described, described, worth_patching
+from incoop.engine.stages.map_contract.recut_leaves import recut_leaves
+from incoop.inchdfs.cutting.records import RecordFormat
+from incoop.inchdfs.cutting.stretches import Piece
+from incoop.inchdfs.store.packs import Location
 from incoop.job import Mapper
 
 #: With more of its leaves than this in one old chunk, no other is looked at.
 _SURELY_NEAREST = 1 / 2
+
+
+@dataclass(frozen=True, slots=True)
+class KnownBase:
+    """The chunk whose place another takes, and what that has of it."""
+
+    #: Where its run is.
+    ref: RunRef
+    pieces: tuple[Piece, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Cutting:
+    """How leaves are cut: their records, and the average bytes of a leaf and of a group."""
+
+    form: RecordFormat
+    leaf: int
+    group: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +89,7 @@ def _write_base(row: tuple[Any, ...], table: LeafTable | None, pack: PackBuilder
     rows = np.array([row], SHARD_ROW)
     if table is None:
         return write_header(rows, [b""], pack)
-    return write_header(rows, [b""], pack, pack.add_region(table.to_bytes()), pack.add_region(b"".join(table.ids)))
+    return write_header(rows, [b""], pack, pack.add_region(table.to_bytes()), pack.add_region(table.leaves.to_bytes()))
 
 
 def _is_few(row: tuple[Any, ...]) -> bool:
@@ -99,16 +121,39 @@ def write_by_nearest(
     return None
 
 
+def write_by_recut(
+    mapper: Mapper,
+    where: Location,
+    recut: KnownBase,
+    cutting: Cutting,
+    combiner: Combiner,
+    chunk: bytes,
+    reader: Reader,
+    pack: PackBuilder,
+) -> WrittenChunk | None:
+    """The same for a chunk of which it is known what it has of an old one: of its bytes only the others are read."""
+    with suppress(BlockLost):
+        stored = StoredLeaves(recut.ref, reader)
+        leaves = recut_leaves(where, recut.pieces, stored.leaves, cutting.leaf, cutting.form, cutting.group)
+        if leaves is None or leaves.kept is None or not worth_patching(float(np.mean(leaves.kept >= 0))):
+            return None
+        before = read_run(stored.ref, reader)
+        made = described(mapper, leaves, False, combiner, before, stored)
+        if made is not None:
+            return _write_described(made, before, chunk, pack)
+    return None
+
+
 def _nearest(leaves: Leaves, old: Sequence[RunRef], reader: Reader) -> tuple[StoredLeaves, bool] | None:
     """The old chunk with the most of these leaves, and whether it is kept by group."""
     best: tuple[float, StoredLeaves, bool] | None = None
     for ref in old:
         with suppress(BlockLost):
             stored = StoredLeaves(ref, reader)
-            known = set(stored.ids)
-            share, grouped = _share(leaves.ids, known), False
+            known = set(stored.leaves.ids.tolist())
+            share, grouped = _share(leaves.cut, known), False
             if known and not share:
-                share, grouped = _share(leaves.group_ids, known), True
+                share, grouped = _share(leaves.cut_by_group, known), True
             if worth_patching(share) and (best is None or share > best[0]):
                 best = share, stored, grouped
             if share > _SURELY_NEAREST:
@@ -116,8 +161,8 @@ def _nearest(leaves: Leaves, old: Sequence[RunRef], reader: Reader) -> tuple[Sto
     return best[1:] if best is not None else None
 
 
-def _share(ids: Sequence[bytes], known: set[bytes]) -> float:
-    return sum(id_ in known for id_ in ids) / len(ids)
+def _share(leaves: LeafIds, known: set[bytes]) -> float:
+    return sum(id_ in known for id_ in leaves.ids.tolist()) / len(leaves)
 
 
 def _write_described(made: Described, old: Part, chunk: bytes, pack: PackBuilder) -> WrittenChunk:

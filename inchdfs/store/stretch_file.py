@@ -1,0 +1,89 @@
+"""The stretches of an input's chunks on disk, beside its index: what lets the next look at it search only what changed.
+
+Contract: a cache. A file that is damaged, of another format or gone is an empty book: chunks are then searched as a
+whole, and cut into leaves as a whole.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Collection
+from pathlib import Path
+
+import numpy as np
+import xxhash
+
+from incoop.base.atomic import write_atomically
+from incoop.base.ids import split_ids
+from incoop.inchdfs.cutting.stretches import NEW, ROW, Piece, Recut, Rows, StretchBook
+
+_MAGIC = b"INCOOPS1"
+#: Magic; a digest of all that follows; chunks, rows of stretches, pieces.
+_HEAD = struct.Struct("<8s16sIII")
+
+
+def stretch_path(index: Path) -> Path:
+    """Where the stretches are of the chunks that an index names."""
+    return index.with_suffix(".stretches")
+
+
+def load_stretches(path: Path) -> StretchBook:
+    """What is known."""
+    try:
+        data = path.read_bytes()
+    except OSError:
+        return StretchBook(path)
+    if len(data) < _HEAD.size or not data.startswith(_MAGIC):
+        return StretchBook(path)
+    _, digest, chunks, rows, pieces = _HEAD.unpack_from(data)
+    if xxhash.xxh3_128_digest(memoryview(data)[24:]) != digest:
+        return StretchBook(path)
+    at = _HEAD.size
+    ids = split_ids(data[at : at + 16 * chunks])
+    bases = split_ids(data[at + 16 * chunks : at + 32 * chunks])
+    at += 32 * chunks
+    ends, piece_ends = np.frombuffer(data, "<u4", 2 * chunks, at).reshape(2, chunks).tolist()
+    every = np.frombuffer(data, ROW, rows, at + 8 * chunks)
+    cut = np.frombuffer(data, "<i4", 2 * pieces, at + 8 * chunks + rows * ROW.itemsize).reshape(pieces, 2)
+    book = StretchBook(path)
+    low = first = 0
+    for id_, base, high, last in zip(ids, bases, ends, piece_ends, strict=True):
+        book.known[id_] = every[low:high]
+        if last > first:
+            book.recuts[id_] = Recut(base, _pieces(cut[first:last].tolist(), every[low:high]))
+        low, first = high, last
+    return book
+
+
+def _pieces(stored: list[list[int]], rows: Rows) -> tuple[Piece, ...]:
+    """Pieces of the chunk with these stretches; one that is new is one of them."""
+    ends = np.cumsum(rows["length"], dtype=np.int64)
+    number_at = dict(zip((ends - rows["length"]).tolist(), range(len(rows)), strict=True))
+    pieces, at = [], 0
+    for length, before in stored:
+        pieces.append(Piece(length, before, b"" if before != NEW else bytes(rows["id"][number_at[at]])))
+        at += length
+    return tuple(pieces)
+
+
+def save_stretches(book: StretchBook, chunks: Collection[bytes]) -> None:
+    """Keep what is known of these chunks, if that is more than before and there is a place for it."""
+    if not book.grew or book.path is None:
+        return
+    kept = [id_ for id_ in dict.fromkeys(chunks) if id_ in book.known]
+    recuts = [book.recuts.get(id_) for id_ in kept]
+    bases = [recut.base if recut is not None else bytes(16) for recut in recuts]
+    pieces = [(each.length, each.before) for recut in recuts if recut is not None for each in recut.pieces]
+    ends = np.cumsum([len(book.known[id_]) for id_ in kept], dtype=np.int64)
+    piece_ends = np.cumsum([len(recut.pieces) if recut is not None else 0 for recut in recuts], dtype=np.int64)
+    rows = b"".join(np.ascontiguousarray(book.known[id_]).tobytes() for id_ in kept)
+    body = b"".join(
+        [
+            struct.pack("<III", len(kept), len(rows) // ROW.itemsize, len(pieces)),
+            *(*kept, *bases),
+            *(ends.astype("<u4").tobytes(), piece_ends.astype("<u4").tobytes()),
+            *(rows, np.array(pieces, "<i4").tobytes()),
+        ]
+    )
+    write_atomically(book.path, [_MAGIC, xxhash.xxh3_128_digest(body), body], durable=False)
+    book.grew = False
