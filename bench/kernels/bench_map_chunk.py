@@ -27,7 +27,7 @@ def total(word: str, values: Iterable[int]) -> Iterator[tuple[str, int]]:
 
 def chunk(text: bytes) -> tuple[Piece, list[str]]:
     lines = text[: 1 << 20].decode().split("\n")
-    return Piece(b"", lambda: lines), lines
+    return Piece(lambda: lines), lines
 
 
 def single(run: Run | None) -> dict[Any, int]:

@@ -80,7 +80,7 @@ def _rows(ends: list[int], ids: list[bytes]) -> Rows:
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class RecutPiece:
     """Some bytes of a chunk: a stretch, or several that stand side by side as they did."""
 
     length: int
@@ -96,7 +96,7 @@ class Recut:
 
     #: The id of that chunk.
     base: bytes
-    pieces: tuple[Piece, ...]
+    pieces: tuple[RecutPiece, ...]
 
 
 @dataclass(slots=True)
@@ -168,7 +168,7 @@ class Aligned:
                     found.append((low, high))
         return found
 
-    def until(self, data: Buffer, end: int, form: RecordFormat) -> tuple[Rows, tuple[Piece, ...]]:
+    def until(self, data: Buffer, end: int, form: RecordFormat) -> tuple[Rows, tuple[RecutPiece, ...]]:
         """The stretches of the chunk that ends at `end`, and what became of the known ones."""
         count = len([each for each in self.ends if each <= end])
         ends, ids, places = self.ends[:count], self.ids[:count], self.places[:count]
@@ -182,9 +182,9 @@ class Aligned:
         places += [NEW] * len(more)
         bounds = [0, *ends]
         pieces = tuple(
-            Piece(bounds[last] - bounds[first], int(self.known.starts[places[first]]))
+            RecutPiece(bounds[last] - bounds[first], int(self.known.starts[places[first]]))
             if places[first] >= 0
-            else Piece(bounds[last] - bounds[first], NEW, ids[first])
+            else RecutPiece(bounds[last] - bounds[first], NEW, ids[first])
             for first, last in _side_by_side(np.array(places, np.int64))
         )
         return _rows(ends, ids), pieces

@@ -15,7 +15,7 @@ import xxhash
 
 from incoop.base.atomic import write_atomically
 from incoop.base.ids import split_ids
-from incoop.inchdfs.cutting.stretches import NEW, ROW, Piece, Recut, Rows, StretchBook
+from incoop.inchdfs.cutting.stretches import NEW, ROW, Recut, RecutPiece, Rows, StretchBook
 
 _MAGIC = b"INCOOPS1"
 #: Magic; a digest of all that follows; chunks, rows of stretches, pieces.
@@ -55,13 +55,13 @@ def load_stretches(path: Path) -> StretchBook:
     return book
 
 
-def _pieces(stored: list[list[int]], rows: Rows) -> tuple[Piece, ...]:
+def _pieces(stored: list[list[int]], rows: Rows) -> tuple[RecutPiece, ...]:
     """Pieces of the chunk with these stretches; one that is new is one of them."""
     ends = np.cumsum(rows["length"], dtype=np.int64)
     number_at = dict(zip((ends - rows["length"]).tolist(), range(len(rows)), strict=True))
     pieces, at = [], 0
     for length, before in stored:
-        pieces.append(Piece(length, before, b"" if before != NEW else bytes(rows["id"][number_at[at]])))
+        pieces.append(RecutPiece(length, before, b"" if before != NEW else bytes(rows["id"][number_at[at]])))
         at += length
     return tuple(pieces)
 

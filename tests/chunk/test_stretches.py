@@ -13,7 +13,7 @@ from incoop.inchdfs import Chunk, ChunkSettings, Csv, Delimited, FixedLength, Li
 from incoop.inchdfs.cutting.chunk_table import rows_of
 from incoop.inchdfs.cutting.resync import resync
 from incoop.inchdfs.cutting.rolling_hash import marker_finder
-from incoop.inchdfs.cutting.stretches import NEW, Piece, StretchBook, stretch_ends, stretch_rows
+from incoop.inchdfs.cutting.stretches import NEW, RecutPiece, StretchBook, stretch_ends, stretch_rows
 from tests.chunk.samples import checked
 from tests.chunk.test_resync import CountingFinder
 
@@ -84,7 +84,7 @@ def test_a_changed_file_is_cut_by_its_stretches_as_from_scratch(
                 check_pieces(contents[chunk.id], contents[recut.base], recut.pieces)
 
 
-def check_pieces(content: bytes, base: bytes, pieces: tuple[Piece, ...]) -> None:
+def check_pieces(content: bytes, base: bytes, pieces: tuple[RecutPiece, ...]) -> None:
     at = last = 0
     for piece in pieces:
         if piece.before != NEW:

@@ -19,7 +19,7 @@ from incoop.contraction.tree.alignment import places_in
 from incoop.engine.stages.map_contract.leaf_table import LeafIds, all_leaves
 from incoop.engine.stages.map_contract.leaves import Leaves, cut_by_stretch, cut_stretch
 from incoop.inchdfs.cutting.records import RecordFormat
-from incoop.inchdfs.cutting.stretches import NEW, Piece
+from incoop.inchdfs.cutting.stretches import NEW, RecutPiece
 from incoop.inchdfs.errors import FileChangedWhileRead, InputUnreadable
 from incoop.inchdfs.store.packs import Location
 
@@ -68,7 +68,7 @@ class _Joined:
 
 
 def recut_leaves(
-    where: Location, pieces: tuple[Piece, ...], old: LeafIds, size: int, form: RecordFormat, group: int
+    where: Location, pieces: tuple[RecutPiece, ...], old: LeafIds, size: int, form: RecordFormat, group: int
 ) -> Leaves | None:
     """The leaves of the chunk at `where`, given those of the one that its pieces refer to; None where they do not fit.
 

@@ -27,7 +27,7 @@ from incoop.engine.stages.map_contract.leaves import LARGEST_TABLE, Leaves
 from incoop.engine.stages.map_contract.patching import Described, described, worth_patching
 from incoop.engine.stages.map_contract.recut_leaves import recut_leaves
 from incoop.inchdfs.cutting.records import RecordFormat
-from incoop.inchdfs.cutting.stretches import Piece
+from incoop.inchdfs.cutting.stretches import RecutPiece
 from incoop.inchdfs.store.packs import Location
 from incoop.job import Mapper
 
@@ -41,7 +41,7 @@ class KnownBase:
 
     #: Where its run is.
     ref: RunRef
-    pieces: tuple[Piece, ...]
+    pieces: tuple[RecutPiece, ...]
 
 
 @dataclass(frozen=True, slots=True)
