@@ -39,7 +39,7 @@ class _Asked:
 
 def rerun_jobs(store: Path, memo: str | None, share: float) -> Iterator[Rerun]:
     """Say of every job what came out; one whose last run was not `incoop run` can only be verified by its program."""
-    for job, origin in _origins(store, memo).items():
+    for job, origin in _origins(store, memo):
         if origin is None:
             yield Rerun(job, False, False, "was not run by `incoop run`; use verify= in its program")
         elif not Path(origin.folder).is_dir():
@@ -53,14 +53,14 @@ def rerun_jobs(store: Path, memo: str | None, share: float) -> Iterator[Rerun]:
             yield done
 
 
-def _origins(store: Path, memo: str | None) -> dict[str, Origin | None]:
+def _origins(store: Path, memo: str | None) -> list[tuple[str, Origin | None]]:
     with MemoStore.open(store, memo, create=False, maintenance=True) as opened:
-        found: dict[str, Origin | None] = {}
+        found: list[tuple[str, Origin | None]] = []
         for job in stats(opened).jobs:
             generation = opened.last_generation(job.key)
             record = Record.from_bytes(generation.record) if generation is not None else None
             if record is not None:
-                found[job.job] = record.origin
+                found.append((job.job, record.origin))
         return found
 
 

@@ -25,11 +25,7 @@ from incoop.engine.record import Record
 from incoop.engine.stage import Finished, OutputUnknown, RunOptions, Step
 from incoop.engine.stages.map_contract.decision import JobDecision, Recalled
 from incoop.engine.stages.map_contract.identity import CONTRACT, MAP, JobIdentity, identify
-from incoop.engine.stages.map_contract.plan import (
-    TreePlan,
-    plan_chunks,
-    run_ids,
-)
+from incoop.engine.stages.map_contract.plan import TreePlan, plan_chunks, run_ids
 from incoop.engine.stages.map_contract.record import RefusedCombiner, TreeRecord, Trial
 from incoop.engine.stages.map_contract.state import JobState
 from incoop.engine.stored import run_of_entry
@@ -177,7 +173,7 @@ class MapContract(JobState):
         from incoop.engine.stages.map_contract.map_step import MapStep
         from incoop.engine.stages.map_contract.verify import NotAsBefore, Verifier
 
-        if self.decision.steps:
+        if not self._is_done():  # by now: also what this run has just computed is verified
             raise NotAsBefore(self.name)
         if not len(self.plan.chunks.ids):
             return 0, 0
