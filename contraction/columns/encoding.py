@@ -21,7 +21,7 @@ import numpy as np
 from incoop.base.errors import IncoopError
 
 #: Part of every task id: blocks of another encoding are not read.
-ENCODING_VERSION = 9
+ENCODING_VERSION = 10
 
 #: Containers nested deeper than this are pickled, which does not recurse when it reads them back.
 DEEPEST = 64

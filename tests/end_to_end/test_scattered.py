@@ -159,6 +159,82 @@ def test_a_day_writes_what_changed(name: str, place: Place) -> None:
     assert packed_bytes(place) - before < before / 2
 
 
+#: Chunks of many stretches, so that a changed one is read in a few places only.
+LARGE = inchdfs.ChunkSettings(average=64 << 10)
+
+
+def long_list() -> list[str]:
+    rng = random.Random(5)
+    return [f"k{rng.randrange(9000)} {rng.randint(0, 99)} {number}" for number in range(40_000)]
+
+
+def edited_everywhere(lines: list[str]) -> list[str]:
+    changed = list(lines)
+    for at in range(500, len(changed), 1500):
+        changed[at] = f"k{at % 9000} 7"
+    del changed[20_000]
+    return changed
+
+
+@pytest.mark.parametrize("name", ["sum", "sum of floats", "top three", "no combiner"])
+def test_of_chunks_that_changed_everywhere_a_few_leaves_are_mapped(name: str, place: Place) -> None:
+    place.chunks = LARGE
+    lines = long_list()
+    place.write(lines)
+    first = place.run(JOBS[name])
+    assert first.report.fresh_bytes == first.report.input_bytes
+    for _ in range(2):
+        lines = edited_everywhere(lines)
+        place.write(lines)
+        result = place.run(JOBS[name])
+        assert result.report.map.executed > result.report.map.tasks / 2
+        assert result.report.fresh_bytes < result.report.input_bytes / 10
+        with place.scratch() as session:
+            assert result.as_dict() == session.run(JOBS[name], str(place.input)).as_dict()
+
+
+@pytest.mark.parametrize("damage", ["gone", "cut short", "altered", "of another input"])
+def test_stretches_that_are_not_known_cost_time_and_change_nothing(damage: str, place: Place) -> None:
+    place.chunks = LARGE
+    lines = long_list()
+    place.write(lines)
+    place.run(JOBS["sum"])
+    (file,) = (place.store / "inchdfs" / "inputs").glob("*.stretches")
+    data = bytearray(file.read_bytes())
+    if damage == "gone":
+        file.unlink()
+    elif damage == "cut short":
+        file.write_bytes(data[: len(data) // 2])
+    elif damage == "altered":
+        data[len(data) // 2] ^= 1
+        file.write_bytes(data)
+    else:
+        other = place.folder / "other.txt"
+        other.write_text("".join(f"{line} 1\n" for line in lines))
+        place.session.run(JOBS["sum"], str(other))
+        (found,) = set((place.store / "inchdfs" / "inputs").glob("*.stretches")) - {file}
+        file.write_bytes(found.read_bytes())
+    place.write(edited_everywhere(lines))
+    result = place.run(JOBS["sum"])
+    with place.scratch() as session:
+        assert result.as_dict() == session.run(JOBS["sum"], str(place.input)).as_dict()
+
+
+def test_a_second_job_is_told_what_the_first_one_found_in_an_input(place: Place) -> None:
+    place.chunks = LARGE
+    lines = long_list()
+    place.write(lines)
+    jobs = [JOBS["sum"], JOBS["maximum"]]
+    for job in jobs:
+        place.run(job)
+    place.write(edited_everywhere(lines))
+    for job in jobs:
+        result = place.run(job)
+        assert result.report.fresh_bytes < result.report.input_bytes / 10
+        with place.scratch() as session:
+            assert result.as_dict() == session.run(job, str(place.input)).as_dict()
+
+
 def packed_bytes(place: Place) -> int:
     """What the packs of a store hold."""
     return sum(path.stat().st_size for path in place.store.rglob("*") if path.is_file() and "packs" in path.parts)

@@ -186,16 +186,20 @@ def cut_by_stretch(size: int) -> bool:
     return 0 < size <= stretches.AVERAGE // 2
 
 
-def cut_stretch(content: bytes, size: int, form: RecordFormat) -> LeafIds:
-    """The leaves of one stretch."""
-    return _hashed(content, _record_ends(content, [cut.offset + cut.length for cut in _cutter(size)(content)], form))
+def cut_stretch(content: bytes, size: int, form: RecordFormat) -> tuple[list[bytes], list[int]]:
+    """The leaves of one stretch: their ids, and their lengths."""
+    ends = _record_ends(content, [cut.offset + cut.length for cut in _cutter(size)(content)], form)
+    return _ids(content, ends), [high - low for low, high in pairwise([0, *ends])]
 
 
 def _hashed(content: bytes, ends: list[int]) -> LeafIds:
+    return LeafIds(np.frombuffer(b"".join(_ids(content, ends)), "V16"), np.diff(ends, prepend=0))
+
+
+def _ids(content: bytes, ends: list[int]) -> list[bytes]:
     digest = xxhash.xxh3_128_digest
     with memoryview(content) as view:
-        ids = b"".join([digest(view[low:high]) for low, high in pairwise([0, *ends])])
-    return LeafIds(np.frombuffer(ids, "V16"), np.diff(ends, prepend=0))
+        return [digest(view[low:high]) for low, high in pairwise([0, *ends])]
 
 
 @lru_cache(maxsize=16)

@@ -74,11 +74,8 @@ class MapStep:
 
     def _expected(self) -> int:
         """Bytes that will be mapped, as a guess: of a chunk that takes the place of another, some leaves."""
-        mappers = self._stage.functions.mappers
-        by_leaf = [not isinstance(each, ChunkMapper) for each in mappers]
-        return sum(
-            task.block.length // (FEW_LEAVES if task.old and by_leaf[task.mapper] else 1) for task in self._tasks
-        )
+        by_leaf = [not isinstance(each, ChunkMapper) for each in self._stage.functions.mappers]
+        return sum(_expected(task) if by_leaf[task.mapper] else task.block.length for task in self._tasks)
 
     def _nearby(self) -> Nearby | None:
         most = self._stage.job.hints.nearby
@@ -145,7 +142,9 @@ class MapStep:
         stage.chunked.keep_stretches()
         if self._indices:
             ids = tuple(each.id for each in done)
-            stage.attempt.events.tell(DidExecute(self.name, ids, {"map": len(done)}, {"map": seconds}, self._size()))
+            size_of = {task.id: task.block.length for task in self._tasks}
+            mapped = sum(each.mapped if each.mapped >= 0 else size_of[each.id] for each in done)
+            stage.attempt.events.tell(DidExecute(self.name, ids, {"map": len(done)}, {"map": seconds}, mapped))
 
     def rekey(self, identity: JobIdentity, covered: Sequence[Answer]) -> None:
         """Store all chunk runs under the new ids, but for those that read something else than these name."""
@@ -174,6 +173,13 @@ def _done(answers: Sequence[Answer]) -> list[MapDone]:
 
 def _failures(answers: Sequence[Answer]) -> list[MapFailed | IncoopError]:
     return [each for answer in answers for each in answer if isinstance(each, MapFailed | IncoopError)]
+
+
+def _expected(task: ChunkTask) -> int:
+    """Bytes of a chunk that will be read, or as a guess mapped."""
+    if task.base is not None:
+        return task.base.new_bytes
+    return task.block.length // (FEW_LEAVES if task.old else 1)
 
 
 def _shared_out(tasks: list[ChunkTask], cores: int, clustered: bool) -> list[list[ChunkTask]]:

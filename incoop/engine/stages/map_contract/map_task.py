@@ -113,6 +113,8 @@ class MapDone:
     tried: int = 0
     #: The chunk's stretches as rows, where they were found on the way.
     stretches: bytes = b""
+    #: Bytes that were mapped; -1 for all of the chunk.
+    mapped: int = -1
 
     def under(self, id_: bytes) -> MapDone:
         """The same by another id."""
@@ -152,7 +154,8 @@ def map_group(spec: MapSpec, group: Sequence[ChunkTask]) -> list[MapDone | MapFa
         for name, (id_, written) in named:
             chunk = written.chunk
             ref, change = chunk.ref(name, spec.may_be_few), chunk.stored_change(name)
-            results.append(MapDone(id_, ref, chunk.refs, chunk.counters, change, written.tried, written.stretches))
+            rest = (written.tried, written.stretches, chunk.mapped)
+            results.append(MapDone(id_, ref, chunk.refs, chunk.counters, change, *rest))
 
     pack: OpenPack[tuple[bytes, _Written]] = OpenPack(write)
     failure: MapFailed | IncoopError | None = None

@@ -62,6 +62,11 @@ class Described:
         """What changed, for whoever has the chunk before."""
         return Overlay(np.setdiff1d(self.changed, self.fresh.hashes), self.fresh)
 
+    @property
+    def mapped_bytes(self) -> int:
+        """Bytes of the leaves that were mapped."""
+        return int(self.entries.new.leaves.lengths.sum())
+
     def patch(self) -> Patch:
         """The leaves, as a patch to those of the base."""
         return self.entries.patch(self.stored.base, self.keys.extra)

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 from bisect import bisect_right
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -39,32 +41,34 @@ class _Windows:
 
 @dataclass(slots=True)
 class _Joined:
-    """Leaves on their way: those of the other chunk, and between them those that are new."""
+    """Leaves on their way: ranges of the other chunk's, and between them those that are new."""
 
     old: LeafIds
-    found: list[LeafIds] = field(default_factory=list)
+    parts: list[LeafIds] = field(default_factory=list)
     kept: list[Ints] = field(default_factory=list)
     #: Leaves that were cut since the last that stayed, which is the one before this place.
-    _new: list[LeafIds] = field(default_factory=list)
+    _ids: list[bytes] = field(default_factory=list)
+    _lengths: list[int] = field(default_factory=list)
     _behind: int = 0
 
     def stay(self, low: int, high: int) -> None:
         self.settle(low)
-        self.found.append(LeafIds(self.old.ids[low:high], self.old.lengths[low:high]))
+        self.parts.append(LeafIds(self.old.ids[low:high], self.old.lengths[low:high]))
         self.kept.append(np.arange(low, high))
         self._behind = high
 
-    def come(self, leaves: LeafIds) -> None:
-        self._new.append(leaves)
+    def come(self, ids: list[bytes], lengths: list[int]) -> None:
+        self._ids += ids
+        self._lengths += lengths
 
     def settle(self, until: int) -> None:
         """Find old leaves, up to a place, among those that were cut."""
-        if self._new:
-            came = all_leaves(self._new)
-            at = np.array(places_in(self.old.ids[self._behind : until].tolist(), came.ids.tolist()), np.int64)
-            self.found.append(came)
+        if self._ids:
+            at = np.array(places_in(self.old.ids[self._behind : until].tolist(), self._ids), np.int64)
+            ids = np.frombuffer(b"".join(self._ids), "V16")
+            self.parts.append(LeafIds(ids, np.array(self._lengths, np.int64)))
             self.kept.append(np.where(at >= 0, at + self._behind, -1))
-            self._new = []
+            self._ids, self._lengths = [], []
 
 
 def recut_leaves(
@@ -76,32 +80,36 @@ def recut_leaves(
     """
     if not cut_by_stretch(size) or not len(old):
         return None
-    ends = np.cumsum(old.lengths)
+    bounds = dict(zip(np.cumsum(old.lengths).tolist(), range(1, len(old) + 1), strict=True))
+    bounds[0] = 0
     joined, windows, at = _Joined(old), _Windows(), 0
+    with _opened(where.path) as file:
+        for piece in pieces:
+            if piece.before == NEW:
+                content = os.pread(file, piece.length, where.offset + at)
+                if xxhash.xxh3_128_digest(content) != piece.id:
+                    raise FileChangedWhileRead(where.path)
+                windows.starts.append(at)
+                windows.stretches.append(content)
+                joined.come(*cut_stretch(content, size, form))
+            else:
+                low, high = bounds.get(piece.before), bounds.get(piece.before + piece.length)
+                if low is None or high is None:
+                    return None
+                joined.stay(low, high)
+            at += piece.length
+    joined.settle(len(old))
+    return Leaves(windows, form, all_leaves(joined.parts), size, group, kept=np.concatenate(joined.kept))
+
+
+@contextmanager
+def _opened(path: str) -> Iterator[int]:
     with unwatched():
         try:
-            file = os.open(where.path, os.O_RDONLY | os.O_CLOEXEC)
+            file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
         except OSError as error:
-            raise InputUnreadable(where.path, error.strerror or str(error)) from error
+            raise InputUnreadable(path, error.strerror or str(error)) from error
         try:
-            for piece in pieces:
-                if piece.before == NEW:
-                    content = os.pread(file, piece.length, where.offset + at)
-                    if xxhash.xxh3_128_digest(content) != piece.id:
-                        raise FileChangedWhileRead(where.path)
-                    windows.starts.append(at)
-                    windows.stretches.append(content)
-                    joined.come(cut_stretch(content, size, form))
-                else:
-                    low = int(np.searchsorted(ends, piece.before, side="right"))
-                    high = int(np.searchsorted(ends, piece.before + piece.length)) + 1
-                    if high > len(ends) or (ends[low - 1] if low else 0) != piece.before:
-                        return None
-                    if ends[high - 1] != piece.before + piece.length:
-                        return None
-                    joined.stay(low, high)
-                at += piece.length
+            yield file
         finally:
             os.close(file)
-    joined.settle(len(old))
-    return Leaves(windows, form, all_leaves(joined.found), size, group, kept=np.concatenate(joined.kept))

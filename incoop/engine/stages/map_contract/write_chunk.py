@@ -27,7 +27,7 @@ from incoop.engine.stages.map_contract.leaves import LARGEST_TABLE, Leaves
 from incoop.engine.stages.map_contract.patching import Described, described, worth_patching
 from incoop.engine.stages.map_contract.recut_leaves import recut_leaves
 from incoop.inchdfs.cutting.records import RecordFormat
-from incoop.inchdfs.cutting.stretches import RecutPiece
+from incoop.inchdfs.cutting.stretches import NEW, RecutPiece
 from incoop.inchdfs.store.packs import Location
 from incoop.job import Mapper
 
@@ -42,6 +42,11 @@ class KnownBase:
     #: Where its run is.
     ref: RunRef
     pieces: tuple[RecutPiece, ...]
+
+    @property
+    def new_bytes(self) -> int:
+        """How much of the other is new."""
+        return sum(piece.length for piece in self.pieces if piece.before == NEW)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +72,8 @@ class WrittenChunk:
     base: bytes = b""
     change: Region | None = None
     summed: bool = False
+    #: Bytes of the leaves that were mapped; -1 for all of the chunk.
+    mapped: int = -1
 
     def ref(self, pack: bytes, may_be_few: bool) -> RunRef:
         """Where it is, once the pack has a name; `may_be_few` if its tree may have few shards."""
@@ -183,4 +190,5 @@ def _write_described(made: Described, old: Part, chunk: bytes, pack: PackBuilder
     return WrittenChunk(
         *(header, made.counters(), _is_few(row), refs, made.stored.ref.digest, pack.add_region(change)),
         summed=made.delta is not None,
+        mapped=made.mapped_bytes,
     )
