@@ -218,6 +218,21 @@ def test_nodes_are_needed_bottom_up_and_only_above_what_changed() -> None:
     ]
 
 
+def test_nodes_are_known_as_far_as_the_last_generation_or_a_task_has_them() -> None:
+    text = "abcdefgh" * 12
+    plan = planned(text, None, TREE, list(range(len(text))))
+    nodes = [bytes(id_) for level in plan.levels[1:] for id_ in level.ids.tolist()]
+    assert len(plan.levels) > 2 and plan.node_count == len(nodes)
+    assert plan.known_nodes().tolist() == []
+    learned = [(1, 0), (len(plan.levels) - 1, 0)]
+    for level, index in learned:
+        plan.learn(level, index, ref("a"))
+    assert plan.known_nodes().tolist() == [bytes(plan.levels[level].ids[index]) for level, index in learned]
+    whole = planned(text, generation(text, TREE, list(range(len(text)))), TREE, list(range(len(text))))
+    assert whole.known_nodes().tolist() == nodes
+    assert planned(text, None).node_count == len(planned(text, None).known_nodes()) == 0
+
+
 def test_what_is_learned_is_no_longer_needed() -> None:
     plan = planned("ab", None, TREE)
     plan.learn(0, 1, ref("b"))

@@ -171,6 +171,7 @@ def test_a_state_without_keys_is_the_one_to_begin_with() -> None:
     empty = state.apply(version, {"a": GONE, "b": GONE})
     assert empty.ref is None and len(empty) == 0 and empty.packs() == set()
     assert [each.new for each in state.changed(version, empty)] == [GONE, GONE]
+    assert repr(GONE) == "GONE"
     # A shard that has become empty, and others that have not.
     fewer = state.apply(version, {"a": GONE})
     assert dict(state.items(fewer)) == {"b": 2}
