@@ -23,7 +23,7 @@ from incoop.contraction.columns.shards import shard_bounds
 from incoop.contraction.parts.headers import RunHeader, RunRef, StoredChange, read_region
 from incoop.contraction.parts.overlay import Overlay
 from incoop.contraction.parts.packs import BlockLost, PackBuilder
-from incoop.contraction.parts.part import Part, chunk_part
+from incoop.contraction.parts.part import ChunkRuns, Part, chunk_part
 from incoop.contraction.parts.rewrite import rewrite_part
 from incoop.contraction.parts.rows import OTHER, SHARD_ROW, as_row, with_own_pack
 from incoop.contraction.parts.write import write_part
@@ -132,7 +132,7 @@ def _contract_shards(spec: ContractSpec, functions: Functions, shards: Sequence[
     output = RunHeader.load(spec.old_output, spec.shards, reader) if spec.old_output is not None else None
     changes = _changes(spec, reader)
     pack = PackBuilder()
-    runs: dict[bytes, Part] = {}
+    runs = ChunkRuns()
     _prepare(spec, shards, headers, changes, reader, runs)
     cut = [(children, _by_shard(change, shards, spec.shards)) for children, change in changes.items()]
     done = [
@@ -232,7 +232,7 @@ def _prepare(
     headers: _Headers,
     changes: dict[tuple[bytes, bytes], Run | Overlay],
     reader: BlobReader,
-    runs: dict[bytes, Part],
+    runs: ChunkRuns,
 ) -> None:
     """Look up the keys that are known to have changed in all chunks of their node at once, not shard by shard."""
     told = {new: change.changed for (_, new), change in changes.items() if isinstance(change, Overlay)}
@@ -259,7 +259,7 @@ def _one_shard(
     changes: dict[tuple[bytes, bytes], Delta | Overlay],
     reader: BlobReader,
     pack: PackBuilder,
-    runs: dict[bytes, Part],
+    runs: ChunkRuns,
 ) -> ShardDone:
     started = time.perf_counter()
     take_counts()
