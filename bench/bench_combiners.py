@@ -37,6 +37,7 @@ from bench.measuring import (
     save_figures,
     show,
     show_figures,
+    some_of,
     timed,
 )
 from bench.paper.laboratory import spark_session
@@ -262,9 +263,9 @@ def run(
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--size", default="64M")
-    parser.add_argument("--jobs", default=",".join(KINDS))
-    parser.add_argument("--keys", default=",".join(KEYS))
-    parser.add_argument("--rows", default=",".join(ROWS))
+    parser.add_argument("--jobs", type=some_of(KINDS), default=list(KINDS))
+    parser.add_argument("--keys", type=some_of(KEYS), default=list(KEYS))
+    parser.add_argument("--rows", type=some_of(ROWS), default=list(ROWS))
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--json", type=Path, help="write the figures to this file")
     given = parser.parse_args(arguments)
@@ -273,7 +274,7 @@ def main(arguments: list[str] | None = None) -> None:
     try:
         print(f"{os.cpu_count()} cores, Python {sys.version.split()[0]}, medians of {given.repeat}")
         with spark_session(folder) as spark:
-            names, keys, rows = (chosen.split(",") for chosen in (given.jobs, given.keys, given.rows))
+            names, keys, rows = given.jobs, given.keys, given.rows
             figures = run(folder, spark, size, names, keys, rows, given.repeat)
         print()
         show_figures(figures)

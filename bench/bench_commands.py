@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from bench import data
-from bench.measuring import JOBS, SETTLES, Figure, save_figures, show, show_figures
+from bench.measuring import JOBS, SETTLES, Figure, save_figures, show, show_figures, some_of
 from incoop.cli.options import Size
 
 #: Seconds for an unchanged input, and after one inserted line, of 64 MB and more: required, aim.
@@ -248,7 +248,7 @@ def run(folder: Path, sizes: list[int], names: list[str], repeat: int) -> list[F
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--size", default="10M,64M", help="of the text; several, separated by commas")
-    parser.add_argument("--commands", default=",".join(COMMANDS))
+    parser.add_argument("--commands", type=some_of(COMMANDS), default=list(COMMANDS))
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--json", type=Path, help="write the figures to this file")
     given = parser.parse_args(arguments)
@@ -256,7 +256,7 @@ def main(arguments: list[str] | None = None) -> None:
     folder = Path(tempfile.mkdtemp(prefix="incoop-bench-"))
     try:
         print(f"{os.cpu_count()} cores, Python {sys.version.split()[0]}, medians of {given.repeat}")
-        figures = run(folder, sizes, given.commands.split(","), given.repeat)
+        figures = run(folder, sizes, given.commands, given.repeat)
         if wanted := [figure for figure in figures if figure.required is not None]:
             print()
             show_figures(wanted)

@@ -37,6 +37,7 @@ from bench.measuring import (
     save_figures,
     show,
     show_figures,
+    some_of,
     spread,
     timed,
 )
@@ -304,7 +305,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--size", default="112M", help="of the made list; several, separated by commas, are compared")
     parser.add_argument("--data", default="made,real", help="made, real, or names of real lists: " + ", ".join(REAL))
-    parser.add_argument("--jobs", default=",".join(KINDS))
+    parser.add_argument("--jobs", type=some_of(KINDS), default=list(KINDS))
     parser.add_argument("--days", type=int, default=5)
     parser.add_argument("--lines", type=int, default=2800, help="changed lines a day in the made list")
     parser.add_argument("--evolving", type=Path, default=EVOLVING, help="where real lists lie")
@@ -321,7 +322,7 @@ def main(arguments: list[str] | None = None) -> None:
     try:
         print(f"{os.cpu_count()} cores, Python {sys.version.split()[0]}, medians of {given.days} days")
         with spark_session(folder) as spark:
-            kinds = given.jobs.split(",")
+            kinds = given.jobs
             figures = run(
                 folder, spark, sizes, real, kinds, given.days, given.lines, not given.no_check, given.evolving
             )

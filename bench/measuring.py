@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import runpy
 import sys
@@ -106,6 +107,19 @@ class Figure:
         if self.required is None:
             return True
         return self.value <= self.required if self.less else self.value >= self.required
+
+
+def some_of(names: Iterable[str]) -> Callable[[str], list[str]]:
+    """For an option: some of these names, separated by commas."""
+    known = list(names)
+
+    def chosen(text: str) -> list[str]:
+        wanted = text.split(",")
+        if strange := [name for name in wanted if name not in known]:
+            raise argparse.ArgumentTypeError(f"{', '.join(strange)}: choose from {', '.join(known)}")
+        return wanted
+
+    return chosen
 
 
 def number(value: float) -> str:

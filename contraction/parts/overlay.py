@@ -18,7 +18,7 @@ import numpy as np
 from incoop.contraction.columns.by_hash import rows_with
 from incoop.contraction.columns.keys import HASH_BYTES, Hashes
 from incoop.contraction.columns.run import EMPTY, Run, join
-from incoop.contraction.columns.shards import block_numbers, shard_of
+from incoop.contraction.columns.shards import block_numbers
 from incoop.contraction.columns.splice import replaced_keys
 
 _HEAD = struct.Struct("<I")  # hashes that are gone
@@ -69,14 +69,6 @@ class Overlay:
             Overlay(self.gone[first:last], self.fresh.slice(begin, end))
             for first, last, begin, end in zip(*bounds, strict=True)
         ]
-
-    def of_shard(self, shard: int, shards: int) -> Overlay:
-        """What it says of one shard."""
-        width = (1 << 64) // shards
-        low = np.uint64(shard * width)
-        begin = np.searchsorted(self.gone, low)
-        end = np.searchsorted(self.gone, np.uint64((shard + 1) * width)) if shard + 1 < shards else len(self.gone)
-        return Overlay(self.gone[begin:end], shard_of(self.fresh, shard, shards))
 
     def to_bytes(self) -> bytes:
         """Canonical bytes."""

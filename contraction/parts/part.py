@@ -108,6 +108,10 @@ class Part:
         """Read blocks, and keep them."""
         self._near |= {number: self._block(number) for number in numbers if number not in self._near}
 
+    def has_kept(self, numbers: Iterable[int]) -> bool:
+        """Whether all of these blocks are kept."""
+        return all(number in self._near for number in numbers)
+
     def touched(self, hashes: Hashes, bits: int) -> tuple[list[int], list[int], list[int]]:
         """Of 2**bits blocks, those that sorted hashes fall in; and for each, where its hashes begin and end."""
         places = block_numbers(hashes, self.shard_bits, bits)
@@ -159,6 +163,33 @@ class Part:
         return run.paired() if self.bare else run
 
 
+#: Keys of chunk runs that a task keeps at hand from one shard to the next; some 50 bytes each.
+_KEYS_AT_HAND = 2_000_000
+
+
+@dataclass(slots=True)
+class Room:
+    """How many keys of blocks may still be kept."""
+
+    keys: int = _KEYS_AT_HAND
+
+    def takes(self, run: Part, numbers: range) -> bool:
+        """Whether there is room for these blocks of a chunk's run, which is then taken; not where none is shared."""
+        keys = run.keys * len(numbers) >> run.bits
+        if run.has_kept(numbers) or keys > self.keys:
+            return False
+        self.keys -= keys
+        return True
+
+
+class ChunkRuns(dict[bytes, "Part"]):
+    """Runs of chunks that were read already, by their digests, and room for their blocks."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.room = Room()
+
+
 @dataclass(frozen=True, slots=True)
 class ShardOfRun:
     """One shard of a chunk's run, which is stored as one part."""
@@ -166,6 +197,7 @@ class ShardOfRun:
     run: Part
     shard: int
     shards: int
+    room: Room
 
     @property
     def keys(self) -> int:
@@ -173,6 +205,8 @@ class ShardOfRun:
         return -(-self.run.keys // self.shards)
 
     def whole(self) -> Run:
+        if self.room.takes(self.run, self.numbers):
+            self.run.keep(self.numbers)  # the next shard is in the same block
         return shard_of(self.run.blocks(self.numbers), self.shard, self.shards)
 
     def select(self, hashes: Hashes) -> Run:
@@ -194,18 +228,18 @@ class ShardOfRun:
 Shard = Part | ShardOfRun
 
 
-def shard_part(row: Any, shard: int, shards: int, reader: Reader, runs: dict[bytes, Part]) -> Shard:
-    """The shard that a SHARD_ROW points to; `runs` are the chunk runs that were read already, by their digests."""
+def shard_part(row: Any, shard: int, shards: int, reader: Reader, runs: ChunkRuns) -> Shard:
+    """The shard that a SHARD_ROW points to; `runs` are the chunk runs that were read already."""
     if not row["whole"]:
         return Part.load(row, shards.bit_length() - 1, reader)
     run = chunk_part(row, reader, runs)
     if not run.bits:  # in which all shards are
         run.keep([0])
-    return ShardOfRun(run, shard, shards)
+    return ShardOfRun(run, shard, shards, runs.room)
 
 
-def chunk_part(row: Any, reader: Reader, runs: dict[bytes, Part]) -> Part:
-    """The part of a chunk's whole run; `runs` are those that were read already, by their digests."""
+def chunk_part(row: Any, reader: Reader, runs: ChunkRuns) -> Part:
+    """The part of a chunk's whole run; `runs` are those that were read already."""
     digest = bytes(row["digest"])
     if digest not in runs:
         runs[digest] = Part.load(row, 0, reader)

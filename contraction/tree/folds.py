@@ -25,10 +25,22 @@ class Fold(Enum):
     MAX = "max"
 
 
-_TEMPLATE_SOURCES = (
-    "def f(key, values): yield key, {0}(values)",
-    "def f(key, values): return [(key, {0}(values))]",
-    "def f(key, values): return ((key, {0}(values)),)",
+#: How a function says what it gives.
+_ENDINGS = ("yield key, {0}", "return [(key, {0})]", "return ((key, {0}),)")
+
+_BODIES = {
+    fold: (
+        *(ending.format(f"{fold.value}(values)") for ending in _ENDINGS),
+        *(f"result = {fold.value}(values); {ending.format('result')}" for ending in _ENDINGS),
+    )
+    for fold in Fold
+}
+
+#: Sums that are added up one by one, from the integer 0.
+_BODIES[Fold.SUM] += tuple(
+    f"result = 0\n    for value in values: {step}\n    {ending.format('result')}"
+    for step in ("result += value", "result = result + value")
+    for ending in _ENDINGS
 )
 
 
@@ -66,19 +78,19 @@ def recognise(function: Callable[..., Any] | None) -> Fold | None:
 def _shape(code: Any) -> tuple[Any, ...]:
     """A function's instructions without names of locals, line numbers and places of constants."""
     steps = tuple(
-        (step.opname, step.arg if step.opname.startswith("LOAD_FAST") else repr(step.argval))
-        for step in dis.get_instructions(code)
+        (step.opname, step.arg if "_FAST" in step.opname else repr(step.argval)) for step in dis.get_instructions(code)
     )
     return code.co_argcount, code.co_kwonlyargcount, code.co_flags & _MEANINGFUL_FLAGS, steps
 
 
 def _templates() -> dict[tuple[Any, ...], Fold]:
     found = {}
-    for fold in Fold:
-        for source in _TEMPLATE_SOURCES:
+    for fold, bodies in _BODIES.items():
+        for body in bodies:
             space: dict[str, Any] = {}
             # Constant text of this file; compiled as any other file would be, without what this one imports.
-            exec(compile(source.format(fold.value), "<template>", "exec", dont_inherit=True), space)
+            source = f"def f(key, values):\n    {body}"
+            exec(compile(source, "<template>", "exec", dont_inherit=True), space)
             found[_shape(space["f"].__code__)] = fold
     return found
 

@@ -19,7 +19,7 @@ from incoop.contraction.columns.keys import Hashes
 from incoop.contraction.columns.run import EMPTY, Run
 from incoop.contraction.parts.overlay import Overlay
 from incoop.contraction.parts.packs import PackBuilder, PendingReader, Reader
-from incoop.contraction.parts.part import Part, Shard, differing_pairs, shard_part
+from incoop.contraction.parts.part import ChunkRuns, Part, Shard, differing_pairs, shard_part
 from incoop.contraction.parts.rewrite import rewrite_part
 from incoop.contraction.parts.rows import COUNTS, OTHER, as_row
 from incoop.contraction.parts.write import write_part
@@ -78,7 +78,7 @@ class ShardContraction:
     #: Whether nodes have so many children that only sums of integers are to be contracted so.
     wide: bool = False
     #: Runs of chunks, which hold all shards, read once for several of them.
-    runs: dict[bytes, Part] = field(default_factory=dict)
+    runs: ChunkRuns = field(default_factory=ChunkRuns)
     #: Parts that were computed, and parts taken over after their children were found to have changed nothing.
     executed: int = 0
     #: For runs of sums, how an old one became a new one, as far as it is known.

@@ -22,8 +22,31 @@ FOLDS = {
     "split over lines": "def f(key, values):\n    yield (\n        key,\n        {0}(\n            values),\n    )",
     "returned in a list": "def f(key, values):\n    return [(key, {0}(values))]",
     "returned in a tuple": "def f(key, values):\n    return ((key, {0}(values)),)",
+    "by way of a name": "def f(key, values):\n    found = {0}(values)\n    yield key, found",
     "a lambda": "f = lambda key, values: [(key, {0}(values))]",
     "made in a function": "def make():\n    def f(key, values): yield key, {0}(values)\n    return f\nf = make()",
+}
+
+LOOPS = {
+    "added up": "def f(key, values):\n    n = 0\n    for v in values:\n        n += v\n    yield key, n",
+    "added up in full": "def f(key, values):\n    n = 0\n    for v in values:\n        n = n + v\n    yield key, n",
+    "with a docstring": "def f(word, ones):\n    'Doc.'\n    n = 0\n    for one in ones: n += one\n    yield word, n",
+    "returned in a list": "def f(key, values):\n    n = 0\n    for v in values: n += v\n    return [(key, n)]",
+    "returned in a tuple": "def f(key, values):\n    n = 0\n    for v in values: n += v\n    return ((key, n),)",
+}
+
+OTHER_LOOPS = {
+    "from one on": "def f(key, values):\n    n = 1\n    for v in values:\n        n += v\n    yield key, n",
+    "from a float on": "def f(key, values):\n    n = 0.0\n    for v in values:\n        n += v\n    yield key, n",
+    "from False on": "def f(key, values):\n    n = False\n    for v in values:\n        n += v\n    yield key, n",
+    "counted": "def f(key, values):\n    n = 0\n    for v in values:\n        n += 1\n    yield key, n",
+    "taken away": "def f(key, values):\n    n = 0\n    for v in values:\n        n -= v\n    yield key, n",
+    "added to the key": "def f(key, values):\n    n = 0\n    for key in values:\n        n += key\n    yield key, n",
+    "the last one only": "def f(key, values):\n    n = 0\n    for v in values:\n        n += v\n    yield key, v",
+    "some of them": "def f(key, values):\n    n = 0\n    for v in values:\n        if v: n += v\n    yield key, n",
+    "as they come": "def f(key, values):\n    n = 0\n    for v in values:\n        n += v\n        yield key, n",
+    "to the first": "def f(key, values):\n    n = 0\n    for v in values:\n        n += v; break\n    yield key, n",
+    "of the key": "def f(key, values):\n    n = 0\n    for v in key:\n        n += v\n    yield key, n",
 }
 
 OTHERS = {
@@ -63,6 +86,17 @@ def _function(source: str, future: str, fold: Fold) -> Any:
 @pytest.mark.parametrize("name", FOLDS)
 def test_a_fold_is_recognised_whatever_its_file_imports(name: str, future: str, fold: Fold) -> None:
     assert recognise(_function(FOLDS[name], future, fold)) is fold
+
+
+@pytest.mark.parametrize("future", FUTURES)
+@pytest.mark.parametrize("name", LOOPS)
+def test_a_sum_in_a_loop_is_recognised(name: str, future: str) -> None:
+    assert recognise(_function(LOOPS[name], future, Fold.SUM)) is Fold.SUM
+
+
+@pytest.mark.parametrize("name", OTHER_LOOPS)
+def test_a_loop_that_does_anything_else_is_no_sum(name: str) -> None:
+    assert recognise(_function(OTHER_LOOPS[name], "", Fold.SUM)) is None
 
 
 @pytest.mark.parametrize("fold", Fold)

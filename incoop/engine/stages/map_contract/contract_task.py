@@ -19,11 +19,11 @@ from incoop.code import Functions, Observed, Shipment, unwatched
 from incoop.contraction.columns.column import ANY, INTEGER, Column, starts_of
 from incoop.contraction.columns.keys import Hashes
 from incoop.contraction.columns.run import EMPTY, Run, merge
-from incoop.contraction.columns.shards import shard_of
+from incoop.contraction.columns.shards import shard_bounds
 from incoop.contraction.parts.headers import RunHeader, RunRef, StoredChange, read_region
 from incoop.contraction.parts.overlay import Overlay
 from incoop.contraction.parts.packs import BlockLost, PackBuilder
-from incoop.contraction.parts.part import Part, chunk_part
+from incoop.contraction.parts.part import ChunkRuns, Part, chunk_part
 from incoop.contraction.parts.rewrite import rewrite_part
 from incoop.contraction.parts.rows import OTHER, SHARD_ROW, as_row, with_own_pack
 from incoop.contraction.parts.write import write_part
@@ -130,9 +130,25 @@ def _contract_shards(spec: ContractSpec, functions: Functions, shards: Sequence[
     output = RunHeader.load(spec.old_output, spec.shards, reader) if spec.old_output is not None else None
     changes = _changes(spec, reader)
     pack = PackBuilder()
-    runs: dict[bytes, Part] = {}
+    runs = ChunkRuns()
     _prepare(spec, shards, headers, changes, reader, runs)
-    done = [_one_shard(spec, functions, shard, headers, output, changes, reader, pack, runs) for shard in shards]
+    cut = [(children, _by_shard(change, shards, spec.shards)) for children, change in changes.items()]
+    done = [
+        _one_shard(
+            *(
+                spec,
+                functions,
+                shard,
+                headers,
+                output,
+                {children: each[at] for children, each in cut},
+                reader,
+                pack,
+                runs,
+            )
+        )
+        for at, shard in enumerate(shards)
+    ]
     if pack.parts:
         with unwatched():
             name = blobs.write(pack.parts)
@@ -200,13 +216,21 @@ def _changes(spec: ContractSpec, reader: BlobReader) -> dict[tuple[bytes, bytes]
     return found
 
 
+def _by_shard(change: Run | Overlay, shards: Sequence[int], count: int) -> Sequence[Delta | Overlay]:
+    """What a change says of each of some shards."""
+    if isinstance(change, Overlay):
+        return change.cut(0, count.bit_length() - 1, shards)
+    bounds = shard_bounds(change, count)
+    return [Delta.of_run(change.slice(bounds[shard], bounds[shard + 1])) for shard in shards]
+
+
 def _prepare(
     spec: ContractSpec,
     shards: Sequence[int],
     headers: _Headers,
     changes: dict[tuple[bytes, bytes], Run | Overlay],
     reader: BlobReader,
-    runs: dict[bytes, Part],
+    runs: ChunkRuns,
 ) -> None:
     """Look up the keys that are known to have changed in all chunks of their node at once, not shard by shard."""
     told = {new: change.changed for (_, new), change in changes.items() if isinstance(change, Overlay)}
@@ -230,10 +254,10 @@ def _one_shard(
     shard: int,
     headers: _Headers,
     output: RunHeader | None,
-    changes: dict[tuple[bytes, bytes], Run | Overlay],
+    changes: dict[tuple[bytes, bytes], Delta | Overlay],
     reader: BlobReader,
     pack: PackBuilder,
-    runs: dict[bytes, Part],
+    runs: ChunkRuns,
 ) -> ShardDone:
     started = time.perf_counter()
     take_counts()
@@ -250,9 +274,9 @@ def _one_shard(
     )
     for (old_child, new_child), change in changes.items():
         if isinstance(change, Overlay):
-            tree.learn(old_child, new_child, change.of_shard(shard, spec.shards))
+            tree.learn(old_child, new_child, change)
         else:
-            tree.deltas[old_child, new_child] = Delta.of_run(shard_of(change, shard, spec.shards))
+            tree.deltas[old_child, new_child] = change
     flat = functions.combiner is None and bool(spec.nodes)
     reducer: Reducer = functions.reducer
     if not flat:

@@ -55,7 +55,7 @@ def map_chunk(mapper: Mapper, whole: Sequence[Piece], combiner: Combiner, leaves
     spilled = result.runs.single is not None
     made = run_of(pairs, combiner, None if spilled else leaves)
     _add(result, made)
-    for counts in pairs.counters:
+    for counts in filter(None, pairs.counters):
         result.count(counts)
     if not spilled:
         result.table = made.table

@@ -15,7 +15,7 @@ from incoop.base.errors import BadCall, IncoopError
 from incoop.contraction.columns.encoding import ENCODING_VERSION
 from incoop.contraction.parts.headers import RunHeader, RunRef
 from incoop.contraction.parts.packs import BlockLost
-from incoop.contraction.parts.part import Part, shard_part
+from incoop.contraction.parts.part import ChunkRuns, shard_part
 from incoop.contraction.tree.combine import CombinerChangesKeys
 from incoop.engine.events import DidReuse, WillRun
 from incoop.engine.failures import NotDeterministic
@@ -163,7 +163,7 @@ class MapContract(JobState):
             return block_hash(plan.levels[-1].ids.tobytes())
         reader = self.attempt.reader()
         header = RunHeader.load(RunRef.of_row(plan.levels[-1].refs[0]), self.shards, reader)
-        runs: dict[bytes, Part] = {}
+        runs = ChunkRuns()
         parts = (shard_part(row, shard, self.shards, reader, runs) for shard, row in enumerate(header.rows))
         return block_hash(b"".join(part.content() for part in parts))
 
