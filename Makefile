@@ -30,10 +30,10 @@ demo: setup
 	@$(BIN)/incoop demo
 
 test: setup
-	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile -m 'not endurance'
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder -m 'not endurance'
 
 test-pythons: setup
-	VENV=$(VENV) sh scripts/test_pythons.sh 3.12 3.13
+	VENV=$(VENV) JOBS=$(JOBS) sh scripts/test_pythons.sh 3.12 3.13
 
 SAMPLE ?= 200
 mutants: setup

@@ -39,7 +39,7 @@ for version in "$@"; do
     fi
     echo "== Python $version ($python)"
     # shellcheck disable=SC2086 # one argument a folder
-    if ! { set_up "$version" "$python" && ".venv-$version/bin/python" -m pytest $tests; }; then
+    if ! { set_up "$version" "$python" && ".venv-$version/bin/python" -m pytest -n "${JOBS:-2}" --dist loadfile $tests; }; then
         failed=1
     fi
 done

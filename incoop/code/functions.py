@@ -48,7 +48,7 @@ class Opened:
     doubt: Callable[[], IncoopError | None] | None = None
     #: Whether what they read is noted.
     watched: bool = False
-    #: The modules that they come from, and those of them that may keep what they read for other functions.
+    #: The modules that they come from, with what those import; those of them that may keep what they read for others.
     modules: frozenset[str] = frozenset()
     caching: frozenset[str] = frozenset()
 

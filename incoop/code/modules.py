@@ -81,6 +81,12 @@ def sources(names: Iterable[str]) -> list[ModuleSource]:
     return [_travelling(name, module) for name, module in loaded.items() if name in wanted]
 
 
+def with_imported(names: frozenset[str]) -> frozenset[str]:
+    """These modules, and what their sources import by name, whoever's that is."""
+    loaded = [sys.modules[name] for name in names if name in sys.modules]
+    return names.union(*map(_imports, loaded))
+
+
 def _is_initializing(module: ModuleType) -> bool:
     return bool(getattr(getattr(module, "__spec__", None), "_initializing", False))
 

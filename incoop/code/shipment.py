@@ -25,7 +25,7 @@ from incoop.code.amendments import amend, amend_variables, amended_variables, am
 from incoop.code.errors import CodeDiffers, KeepsState
 from incoop.code.functions import Functions, Opened
 from incoop.code.importer import shipped
-from incoop.code.modules import ModuleSource, by_value, sources
+from incoop.code.modules import ModuleSource, by_value, sources, with_imported
 from incoop.fingerprint import (
     CannotFingerprint,
     PartChange,
@@ -84,7 +84,7 @@ class Shipment:
             os.chdir(self.folder)
         if self.arguments is not None:
             sys.argv[:] = self.arguments
-        watch.begin()
+        watch.begin(importing=True)
         try:
             shipped.take(self.modules, self.folders)
             functions, classes, amendments = pickler.loads(self.payload, self.handles)
@@ -101,7 +101,10 @@ class Shipment:
         _unsteady = None if self.steady else self.id
         watched = self.stores and not functions.start_programs
         modules = frozenset(module.name for module in self.modules)
-        return Opened(functions, doubt, watched, modules, modules if self.caches else frozenset())
+        caching = modules if self.caches else frozenset[str]()
+        # A package may have read when another job imported it: who imports it after that reads nothing any more.
+        read_by = with_imported(modules) if watch.reads_of_imports() else modules
+        return Opened(functions, doubt, watched, read_by, caching)
 
     def _doubt(self, functions: Functions) -> IncoopError | None:
         """Look whether a task changed the functions."""

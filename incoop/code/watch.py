@@ -45,7 +45,11 @@ Stamp = tuple[int, ...]
 class _Notes:
     """What was noted since the last `begin`."""
 
-    def __init__(self) -> None:
+    def __init__(self, importing: bool = False) -> None:
+        #: Whether modules are imported, so that it counts which of them read.
+        self.importing = importing
+        #: The modules whose code was at work at each read, while modules are imported.
+        self.readers: defaultdict[Read, set[str]] = defaultdict(set)
         #: What told of writes when a file was opened first; None where it was not there.
         self.reads: dict[Read, Stamp | None] = {}
         self.untracked: set[str] = set()
@@ -54,13 +58,22 @@ class _Notes:
         #: Files whose content the task's input names.
         self.named: set[str] = set()
         #: The working folder at the beginning.
-        self.folder = ""
+        self.folder = _here()
+
+    def wants(self, read: Read) -> bool:
+        """Whether there is something to note: the same again is, of another module."""
+        return self.importing or read not in self.reads
+
+    def add(self, read: Read, stamp: Stamp | None) -> None:
+        self.reads.setdefault(read, stamp)
+        if self.importing:
+            self.readers[read] |= _at_work()
 
 
 #: What is noted now; None while nothing is.
 _notes: _Notes | None = None
 
-#: What was read while each module was imported, once for all tasks of this process.
+#: What each module read while modules were imported, once for all tasks of this process.
 _of_imports: defaultdict[str, dict[Read, Stamp | None]] = defaultdict(dict)
 
 #: What functions of each module read: a cache there may keep it for the functions of another job.
@@ -73,20 +86,47 @@ _engine = threading.local()
 _installed = False
 
 
-def begin() -> None:
-    """Note from now on."""
+def begin(importing: bool = False) -> None:
+    """Note from now on; with `importing` until `imported`."""
     global _notes
     _install()
-    _notes = _Notes()
-    _notes.folder = _here()
+    _notes = _Notes(importing)
 
 
 def imported(modules: Iterable[str]) -> None:
-    """Stop; what was noted was read while these modules were imported."""
+    """Stop; what was noted was read while these modules were imported.
+
+    It counts for the modules that were at work then, not for a package that they happen to be in, nor for a module that
+    was there before. What one of them read may be in a cache of another, which counts for functions that reach caches.
+    """
     global _notes
     notes, _notes = _notes, None
-    for module in modules if notes is not None and notes.reads else ():
-        _of_imports[module].update(notes.reads if notes is not None else {})
+    if notes is None or not notes.reads:
+        return
+    modules = set(modules)
+    for read, stamp in notes.reads.items():
+        readers = notes.readers[read]
+        for module in readers if readers & modules else readers | modules:  # whose it was is not known: of all
+            _of_imports[module][read] = stamp
+    for module in modules:
+        _of_modules[module].update(notes.reads)
+
+
+def reads_of_imports() -> bool:
+    """Whether any module read something when this process imported it."""
+    return bool(_of_imports)
+
+
+def _at_work() -> set[str]:
+    """The modules that are being imported, and those of the user's whose functions they called."""
+    names: set[str] = set()
+    frame: Any = sys._getframe(2)
+    while frame is not None:
+        code, name = frame.f_code, frame.f_globals.get("__name__")
+        if isinstance(name, str) and (code.co_name == "<module>" or not _is_installed(code.co_filename)):
+            names.add(name)
+        frame = frame.f_back
+    return names - {"__main__"}  # of the worker itself
 
 
 def end(modules: Iterable[str] = (), caching: Iterable[str] = ()) -> Observed:
@@ -95,7 +135,7 @@ def end(modules: Iterable[str] = (), caching: Iterable[str] = ()) -> Observed:
     notes, _notes = _notes, None
     if notes is None:
         return Observed()
-    earlier = {read: stamp for module in modules for read, stamp in _of_imports[module].items()}
+    earlier = {read: stamp for module in modules for read, stamp in _of_imports.get(module, {}).items()}
     earlier |= {read: stamp for module in caching for read, stamp in _of_modules[module].items()}
     for module in caching:
         _of_modules[module].update(notes.reads)
@@ -210,8 +250,8 @@ def _note_file(notes: _Notes, name: str) -> None:
             return
         name = source
     read = Read(FILE, name)
-    if read not in notes.reads:
-        notes.reads[read] = _stamp(read)
+    if notes.wants(read):
+        notes.add(read, _stamp(read))
 
 
 def _source(name: str) -> str | None:
@@ -247,7 +287,7 @@ def _listed(notes: _Notes, path: Any = None, *_: Any) -> None:
     name = _named(notes, path if path is not None else ".")
     ours = name.startswith(_NOT_FILES) or _is_installed(name) or _SPARKS.search(f"{name}/")
     if not ours and not _is_importing():
-        notes.reads.setdefault(Read(FOLDER, name), (0,) if os.path.isdir(name) else None)
+        notes.add(Read(FOLDER, name), (0,) if os.path.isdir(name) else None)
 
 
 def _is_importing() -> bool:
@@ -366,8 +406,8 @@ def _listen_to_variables() -> None:
         if notes is not None and self in watched and isinstance(name, str | bytes):
             read = Read(VARIABLE, os.fsdecode(name))
             ours = read.name in _set or read.name.startswith(_OURS) or getattr(_engine, "works", False)
-            if read not in notes.reads and not ours and not _asked_by_python(sys._getframe(1), read.name):
-                notes.reads[read] = None
+            if notes.wants(read) and not ours and not _asked_by_python(sys._getframe(1), read.name):
+                notes.add(read, None)
         return get(self, name)
 
     def put_and_tell(self: Any, name: Any, value: Any) -> None:

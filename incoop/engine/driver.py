@@ -280,6 +280,8 @@ class StageRun:
         amended = self._reads.learn(step, observed)
         if amended and not self.options.amends:
             raise CodeDiffers(tuple(sorted(amended)))
+        if amended:
+            self.workforce.renew()  # a module that is imported holds what it read of the variable then
         self._amended |= amended
         return True
 

@@ -135,7 +135,8 @@ def test_a_failing_mapper_shows_the_users_traceback_record_and_line(folder: Path
 
 @pytest.mark.long
 def test_ctrl_c_ends_a_run_quietly_and_leaves_no_process(folder: Path) -> None:
-    (folder / "job.py").write_text(JOB.replace("    for word", "    import time\n    time.sleep(0.5)\n    for word"))
+    slow = "    import pathlib, time\n    pathlib.Path('begun').touch()\n    time.sleep(0.5)\n    for word"
+    (folder / "job.py").write_text(JOB.replace("    for word", slow))
     (folder / "text.txt").write_text("slow line\n" * 1000)
     process = subprocess.Popen(
         [sys.executable, "-c", CALL, "run", "job.py", "text.txt"],
@@ -145,10 +146,10 @@ def test_ctrl_c_ends_a_run_quietly_and_leaves_no_process(folder: Path) -> None:
         text=True,
         start_new_session=True,
     )
-    store = folder / "incoop-store" / "memo"
-    while not store.exists():
+    end = time.monotonic() + 120
+    while not (folder / "begun").exists():
+        assert process.poll() is None and time.monotonic() < end
         time.sleep(0.1)
-    time.sleep(8)
     os.killpg(process.pid, signal.SIGINT)
     _, said = process.communicate(timeout=60)
     assert process.returncode == 130

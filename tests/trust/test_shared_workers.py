@@ -89,6 +89,63 @@ def test_what_a_cache_of_another_job_has_read_counts_too(cache: str, workshop: W
     assert workshop.run(first) == {"first": 200}
 
 
+IN_A_PACKAGE = HEAD + "from package.{module} import mapper\n" + SUM
+IN_A_PACKAGE += "\njob = incoop.Job('{module}', mapper, total)\n"
+
+READS = "import os\nMODE = os.environ.get('PACKAGE_MODE', '')\ndef mapper(_, line): yield MODE, 1\n"
+
+
+def test_what_a_module_reads_when_it_is_imported_does_not_count_for_others_of_its_package(
+    workshop: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from incoop.fronts.common.job_file import load_job
+
+    monkeypatch.setenv("PACKAGE_MODE", "one")
+    workshop.write(
+        **{module: IN_A_PACKAGE.format(module=module) for module in ("reads", "plain")},
+        package__reads=READS,
+        package__plain="def mapper(_, line): yield 'lines', 1\n",
+    )
+    reads = workshop.load("reads.py")
+    plain = load_job(str(workshop.folder / "plain.py"))
+    result = workshop.place.run(plain)
+    assert result.as_dict() == {"lines": 40}
+    assert workshop.run(reads) == {"one": 40}
+    with workshop.place.scratch() as session:  # in workers that have imported the other module
+        from_scratch = session.run(plain, str(workshop.place.input))
+        assert from_scratch.report.generation == 1, "there is nothing to begin again for"
+        assert from_scratch.root == result.root
+    monkeypatch.setenv("PACKAGE_MODE", "two")
+    assert workshop.place.run(plain).report.map.executed == 0
+    assert workshop.run(workshop.load("reads.py")) == {"two": 40}
+
+
+@pytest.mark.parametrize("module", ["shared", "library"])
+def test_what_a_module_has_read_when_another_job_imported_it_counts(
+    module: str, workshop: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One of the user's own, and one of an installed package, which does not travel."""
+    from incoop.fronts.common.job_file import load_job
+
+    uses = HEAD + f"import {module}\ndef mapper(_, line): yield {module}.MODE, 1\n" + SUM
+    monkeypatch.setenv("PACKAGE_MODE", "one")
+    workshop.write(
+        first=uses + "\njob = incoop.Job('first', mapper, total)\n",
+        second=uses + "\njob = incoop.Job('second', mapper, total)\n",
+        shared=READS,
+    )
+    packages = workshop.folder / "site-packages"
+    packages.mkdir()
+    (packages / "library.py").write_text(READS)
+    workshop._path.insert(0, str(packages))
+    first = workshop.load("first.py")
+    second = load_job(str(workshop.folder / "second.py"))
+    assert workshop.run(first) == {"one": 40}
+    assert workshop.run(second) == {"one": 40}
+    monkeypatch.setenv("PACKAGE_MODE", "two")
+    assert workshop.run(workshop.load("second.py")) == {"two": 40}
+
+
 STATEFUL = """
 import incoop
 import numpy as np, pandas as pd

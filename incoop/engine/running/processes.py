@@ -2,7 +2,8 @@
 
 Contract: `run` gives the answers of `function` for all items, in their order. Workers are as isolated as Spark's:
 forked from a process that never held user code (zygote.py), kept for the next job while that is for the same place, and
-gone when a task fails, on Ctrl-C, and when this process ends, however it does.
+gone when a task fails, on Ctrl-C, and when this process ends, however it does. A worker that is lost before it has its
+item (killed while it waited) is no failure of the task: another one gets it, once.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import pickle
 import selectors
 import socket
 import threading
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -84,7 +86,7 @@ class Processes:
             return job.in_order()
 
     def hired(self) -> Worker:
-        """A worker that waits for work."""
+        """A worker that waits for work; it may be gone since, which is found out when it is given some."""
         self.zygote.hear_all()
         while self._idle:
             worker = self._idle.pop()
@@ -121,9 +123,13 @@ class _Job:
         self._processes, self._zygote = processes, processes.zygote
         self._description, self._function, self._items = description, function, items
         self._answers: dict[int, Any] = {}
-        self._next = 0
+        #: The items that nobody has, by number.
+        self._waiting = deque(range(len(items)))
         #: What each worker is at.
         self.busy: dict[Worker, int] = {}
+        #: The workers that said that they have their item, and the items whose first worker did not.
+        self._begun: set[Worker] = set()
+        self._given_again: set[int] = set()
 
     def in_order(self) -> list[Any]:
         return [self._answers[number] for number in range(len(self._items))]
@@ -132,52 +138,70 @@ class _Job:
         """Each answer when it is there."""
         with selectors.DefaultSelector() as ready:
             ready.register(self._zygote.control, selectors.EVENT_READ)
-            while len(self.busy) < self._processes.cores and self._next < len(self._items):
-                self._begin(ready)
+            while len(self.busy) < self._processes.cores and self._waiting:
+                self._begin(self._processes.hired(), ready)
             while self.busy:
                 for key, _ in ready.select():
                     if key.data is None:
                         self._zygote.hear()
-                        dead = [worker for worker in self.busy if self._zygote.status(worker.pid) is not None]
+                        speaking = [worker for worker in self.busy if self._zygote.status(worker.pid) is not None]
                     else:
-                        dead = [key.data]
-                    for worker in dead:
+                        speaking = [key.data]
+                    for worker in speaking:
                         if worker in self.busy:
-                            yield self._ended(worker, ready)
+                            yield from self._heard(worker, ready)
 
-    def _begin(self, ready: selectors.BaseSelector) -> None:
-        worker = self._processes.hired()
-        self.busy[worker] = self._next
+    def _begin(self, worker: Worker, ready: selectors.BaseSelector) -> None:
         ready.register(worker.channel, selectors.EVENT_READ, worker)
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # its end is told when it is listened to
+            self.busy[worker] = self._waiting.popleft()
             send(worker.channel, b"f", self._function)
             self._give(worker)
 
     def _give(self, worker: Worker) -> None:
-        self.busy[worker], self._next = self._next, self._next + 1
         send(worker.channel, b"i", _packed(self._items[self.busy[worker]]))
 
-    def _ended(self, worker: Worker, ready: selectors.BaseSelector) -> Any:
-        """A task is done, one way or another: its answer."""
+    def _heard(self, worker: Worker, ready: selectors.BaseSelector) -> Iterator[Any]:
+        """What a worker says, or that it is gone: the answer to its task, if that is there."""
         gone = self._zygote.status(worker.pid) is not None
         # Of a worker that is gone, what it said last; someone else may hold its end of the socket.
         message = receive(worker.channel, socket.MSG_DONTWAIT if gone else 0)
-        if message is None:
-            status = self._zygote.wait_for(worker.pid)
-            raise WorkerFailed(self._description, ended_how(status) if status is not None else "stopped answering")
-        if message[:1] == b"r":
-            trace = message[1:].decode()
-            raise WorkerFailed(self._description, "could not go on", trace)
-        number = self.busy[worker]
-        self._answers[number] = answer = pickle.loads(memoryview(message)[1:])
-        if self._next < len(self._items):
-            with contextlib.suppress(BrokenPipeError, ConnectionResetError):
-                self._give(worker)
+        if message is not None and message[:1] == b"b":
+            self._begun.add(worker)
+            if gone:
+                yield from self._heard(worker, ready)
+        elif message is None:
+            self._lost(worker, ready)
+        elif message[:1] == b"r":
+            raise WorkerFailed(self._description, "could not go on", message[1:].decode())
         else:
-            del self.busy[worker]
-            ready.unregister(worker.channel)
-            self._processes.released(worker)
-        return answer
+            self._answers[self.busy[worker]] = answer = pickle.loads(memoryview(message)[1:])
+            self._begun.discard(worker)
+            if self._waiting and not gone:
+                with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+                    self.busy[worker] = self._waiting.popleft()
+                    self._give(worker)
+            else:
+                self._part_from(worker, ready)
+                self._processes.released(worker)
+                if self._waiting:
+                    self._begin(self._processes.hired(), ready)
+            yield answer
+
+    def _lost(self, worker: Worker, ready: selectors.BaseSelector) -> None:
+        """A worker is gone without an answer: the end of the job, unless it never had its item."""
+        status, number = self._zygote.wait_for(worker.pid), self.busy[worker]
+        if status is None or worker in self._begun or number in self._given_again:
+            raise WorkerFailed(self._description, ended_how(status) if status is not None else "stopped answering")
+        self._given_again.add(number)
+        self._part_from(worker, ready)
+        worker.channel.close()
+        self._waiting.appendleft(number)
+        self._begin(self._zygote.fork(), ready)  # those that wait may have been killed with it
+
+    def _part_from(self, worker: Worker, ready: selectors.BaseSelector) -> None:
+        del self.busy[worker]
+        ready.unregister(worker.channel)
 
 
 def _packed(value: Any) -> bytes:

@@ -3,8 +3,8 @@
 Contract: everything that happens to a task is an answer to it, but for the end of the process. A task finds the process
 as one of Spark's finds its worker: the same folder before each, what users print on standard error.
 
-Messages: b"f" and a pickled function, then for each item b"i" and the pickled item; back come b"a" and the pickled
-answer, or b"r" and the traceback of what was raised.
+Messages: b"f" and a pickled function, then for each item b"i" and the pickled item; back come b"b" when it has come and
+nothing was done with it so far, then b"a" and the pickled answer, or b"r" and the traceback of what was raised.
 """
 
 from __future__ import annotations
@@ -32,6 +32,10 @@ def serve(channel: socket.socket) -> None:
             function = _unpacked(body)
             continue
         try:
+            send(channel, b"b")
+        except OSError:  # the driver is gone
+            return
+        try:
             told = b"a", pickle.dumps(settled(function, pickle.loads(body)), pickle.HIGHEST_PROTOCOL)
         except BaseException:
             told = b"r", traceback.format_exc().encode("utf-8", "backslashreplace")
@@ -40,7 +44,7 @@ def serve(channel: socket.socket) -> None:
             os._exit(0)
         try:
             send(channel, *told)
-        except OSError:  # the driver is gone
+        except OSError:
             return
 
 

@@ -59,6 +59,24 @@ def ends_behind_others(number: int) -> int:
     return number
 
 
+def ends_after_a_note(path: str) -> None:
+    """Notes that it was begun, and is lost."""
+    with Path(path).open("a") as file:
+        file.write("begun\n")
+    os.kill(os.getpid(), signal.SIGKILL)
+    time.sleep(60)
+
+
+class EndsWhenUnpacked:
+    """A task that no worker gets to begin."""
+
+    def __call__(self, _: Any) -> None:
+        raise AssertionError("it was begun")
+
+    def __reduce__(self) -> Any:
+        return os._exit, (4,)
+
+
 def forking(number: int) -> int:
     """A fork whose child comes back, too."""
     os.fork()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -84,6 +85,43 @@ def test_a_worker_that_was_killed_while_it_waited_is_replaced(processes: Process
             processes.zygote.hear_all()
             time.sleep(0.01)
     assert processes.run("second", tasks.square, range(4)) == [0, 1, 4, 9]
+
+
+@pytest.mark.parametrize("items", [1, 4])
+def test_a_worker_that_was_killed_in_the_moment_before_it_is_given_work_is_replaced(
+    items: int, processes: Processes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = set(processes.run("first", tasks.slow_whoami, range(processes.cores)))
+    monkeypatch.setattr(processes.zygote, "hear_all", lambda: None)  # nobody has told of it yet
+    for pid in first:
+        os.kill(pid, signal.SIGKILL)
+    assert gone(first)
+    found = processes.run("second", tasks.slow_whoami, range(items))
+    assert len(found) == items and not set(found) & first
+    assert processes.run("third", tasks.square, range(4)) == [0, 1, 4, 9]
+
+
+def test_a_worker_that_is_killed_while_its_item_is_on_the_way_is_replaced(processes: Processes) -> None:
+    """The item is there, but it is stopped and never takes it: killed later, when the driver waits for the answer."""
+    (pid,) = processes.run("first", tasks.whoami, [1])
+    os.kill(pid, signal.SIGSTOP)
+    killer = threading.Timer(0.3, os.kill, [pid, signal.SIGKILL])
+    killer.start()
+    assert processes.run("second", tasks.square, [3]) == [9]
+    killer.join()
+
+
+def test_a_task_that_was_begun_is_not_begun_again(processes: Processes, tmp_path: Path) -> None:
+    begun = tmp_path / "begun"
+    with pytest.raises(WorkerFailed, match="memory runs out"):
+        processes.run("lost", tasks.ends_after_a_note, [str(begun)])
+    assert begun.read_text() == "begun\n"
+
+
+def test_a_function_that_ends_every_worker_which_unpacks_it_is_an_error(processes: Processes) -> None:
+    with pytest.raises(WorkerFailed, match="exit code 4"):
+        processes.run("never", tasks.EndsWhenUnpacked(), [1, 2, 3])
+    assert processes.run("next", tasks.square, [3]) == [9]
 
 
 def test_a_fork_that_comes_back_gives_no_second_answer(processes: Processes) -> None:

@@ -1,12 +1,12 @@
-"""What is promised of code, state and reads holds in worker processes of our own: the tests of that, with no Spark."""
+"""What is promised of code, state and reads holds in worker processes of our own: the tests of that, with no Spark.
+
+Only those that run jobs: what is tested in the test's own process is the same, whoever the workers are.
+"""
 
 from __future__ import annotations
 
-from tests.trust.test_ambient import *  # noqa: F403
-from tests.trust.test_captured_objects import *  # noqa: F403
 from tests.trust.test_code_travels import *  # noqa: F403
 from tests.trust.test_code_travels import _as_it_was  # noqa: F401 - a fixture for all tests here
-from tests.trust.test_effects import *  # noqa: F403
 from tests.trust.test_reads import *  # noqa: F403
 from tests.trust.test_shared_workers import *  # noqa: F403
 from tests.trust.test_state import *  # noqa: F403
