@@ -7,7 +7,8 @@ only reads and writes packs loads neither redis-py nor numpy.
     store.py generations.py       what the engine calls
     blobs.py files.py frames.py fsspec_files.py cache.py worker.py     packs
     store_session.py private_server.py locks.py session_registry.py    who is here, and the private Redis
-    link.py wire.py address.py redis_keys.py                           the line to Redis
+    identity.py signed_files.py                                        what the folder is, signed
+    link.py wire.py address.py redis_keys.py mending.py                the line to Redis, and what it holds set right
     collector.py retention.py trash.py census.py verifier.py store_stats.py    maintenance
 
 Imports base only.
@@ -28,12 +29,14 @@ if TYPE_CHECKING:
         NoRedisServer,
         PackUnreadable,
         PackWriteFailed,
+        RedisDamaged,
         RedisUnreachable,
         ServerFailed,
         StoreBusyElsewhere,
         StoreElsewhere,
         StoreMissing,
         StoreTooNew,
+        StoreUnusable,
         WrongSecret,
     )
     from incoop.memo.events import MemoEvent
@@ -56,12 +59,14 @@ _HOME_OF = {
             "NoRedisServer",
             "PackUnreadable",
             "PackWriteFailed",
+            "RedisDamaged",
             "RedisUnreachable",
             "ServerFailed",
             "StoreBusyElsewhere",
             "StoreElsewhere",
             "StoreMissing",
             "StoreTooNew",
+            "StoreUnusable",
             "WrongSecret",
         ),
         "events": ("MemoEvent",),
@@ -89,6 +94,7 @@ __all__ = [
     "NoRedisServer",
     "PackUnreadable",
     "PackWriteFailed",
+    "RedisDamaged",
     "RedisUnreachable",
     "ServerFailed",
     "StoreBusyElsewhere",
@@ -96,6 +102,7 @@ __all__ = [
     "StoreMissing",
     "StoreStats",
     "StoreTooNew",
+    "StoreUnusable",
     "Verified",
     "WorkerConfig",
     "WrongSecret",

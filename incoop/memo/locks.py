@@ -9,6 +9,8 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import shutil
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -26,10 +28,21 @@ def _forget_in_child() -> None:
 os.register_at_fork(after_in_child=_forget_in_child)
 
 
+def _clear(path: Path) -> None:
+    """Remove what is no file from the place of a lock: nobody holds it."""
+    with contextlib.suppress(FileNotFoundError):
+        mode = path.lstat().st_mode
+        if stat.S_ISDIR(mode):
+            shutil.rmtree(path)
+        elif not stat.S_ISREG(mode):
+            path.unlink()
+
+
 @contextlib.contextmanager
 def gate(path: Path) -> Iterator[None]:
     """Hold the folder's gate: sessions enter and leave, and the server starts and stops, one at a time."""
-    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    _clear(path)
+    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     _held.add(fd)
     try:
         fcntl.flock(fd, fcntl.LOCK_EX)
@@ -61,7 +74,7 @@ class SessionFile:
     def leave(self) -> None:
         if self.ours and self._fd in _held:
             _held.discard(self._fd)
-            with contextlib.suppress(FileNotFoundError):
+            with contextlib.suppress(OSError):  # removed with its folder, or on a disk that became read-only
                 self.path.unlink()
             os.close(self._fd)
 
@@ -70,8 +83,9 @@ def alive(folder: Path) -> list[str]:
     """Names of the sessions that live; the files of dead ones are removed."""
     names = []
     for path in sorted(folder.iterdir()):
+        _clear(path)
         try:
-            fd = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+            fd = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
         except FileNotFoundError:
             continue
         try:

@@ -19,6 +19,7 @@ from __future__ import annotations
 import atexit
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
@@ -30,7 +31,7 @@ from incoop.memo.address import REPLY_SECONDS
 from incoop.memo.blobs import BlobStore, parse_compression
 from incoop.memo.delivery_notes import DeliveryNotes
 from incoop.memo.entry import MemoEntry, collector_paused, decode_entries, encode_entries
-from incoop.memo.errors import PackUnreadable, PackWriteFailed
+from incoop.memo.errors import PackUnreadable, PackWriteFailed, StoreUnusable
 from incoop.memo.events import DidDropWrite, DidRejectEntry, DidRejectGeneration, DidRejectPack, EventLog, Sink
 from incoop.memo.generations import Generation, decode_head, encode_head, field_of, make_head, packed_ids
 from incoop.memo.link import Link
@@ -84,28 +85,33 @@ class MemoStore:
         maintenance: bool = False,
         on_event: Sink | None = None,
         reply_seconds: float = REPLY_SECONDS,
+        repair: bool = False,
     ) -> MemoStore:
         """Open (or make) the store in a folder.
 
         `memo` is the address of a Redis server; None starts a private one, shared by this machine's sessions.
         `secret` signs entries and packs; None uses the store's own secret file. `blobs` puts packs on another folder
         or fsspec filesystem. `cache` is a node-local folder in front of it. `maintenance` sessions do not reuse
-        results, so the collector need not wait for them.
+        results, so the collector need not wait for them. `repair` begins anew where what the folder or Redis say of the
+        store is damaged so that it would be refused.
         """
         parse_compression(compression)
         # Tasks open the packs from folders of their own.
         path = Path(local_path(folder)).absolute()
         if blobs is not None and "://" not in blobs:
             blobs = str(Path(local_path(blobs)).absolute())
-        session = StoreSession(Asked(path, memo, secret, blobs, create, reply_seconds), EventLog(on_event))
+        asked = Asked(path, memo, secret, blobs, create, reply_seconds, repair)
+        with _using(path):
+            session = StoreSession(asked, EventLog(on_event))
         try:
             root = session.identity.blobs
             place = str(session.home / "packs") if root is None else f"{root.rstrip('/')}/{session.identity.id}"
             options = tuple((blob_options or {}).items())
             worker = WorkerConfig(
-                place, session.secret, compression, fsync, str(cache) if cache else None, cache_bytes, options
+                place, session.signer.key, compression, fsync, str(cache) if cache else None, cache_bytes, options
             )
-            return cls(session, worker, maintenance=maintenance)
+            with _using(path):
+                return cls(session, worker, maintenance=maintenance)
         except BaseException:
             session.leave()
             raise
@@ -301,6 +307,16 @@ class MemoStore:
             return entry.pack is None or entry.offset + entry.length <= sizes[entry.pack]
 
         return [entry if entry is not None and usable(entry) else None for entry in found]
+
+
+@contextmanager
+def _using(folder: Path) -> Iterator[None]:
+    """Turn what the operating system refuses into an error that names the store and says what to do."""
+    try:
+        yield
+    except (OSError, ValueError) as error:  # ValueError: a null character in a path
+        why = getattr(error, "strerror", None) or str(error)
+        raise StoreUnusable(str(folder), why) from error
 
 
 def _checked(task_ids: Sequence[bytes]) -> list[bytes]:
