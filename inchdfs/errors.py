@@ -119,7 +119,8 @@ class DatasetStoreTooNew(IncoopError):
     def __str__(self) -> str:
         return (
             f"{self.path} has format {self.found}, this release reads up to {self.known}. "
-            "Upgrade incoop (pip install --upgrade incoop), or choose another --store."
+            "Upgrade incoop (pip install --upgrade incoop), or choose another --store. If no later incoop was ever "
+            "used here, the number is damaged: `incoop verify --repair` sets it right."
         )
 
 

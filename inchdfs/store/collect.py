@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from incoop.base.own_files import remove
 from incoop.inchdfs.errors import StoreDamaged
 from incoop.inchdfs.store.dataset_store import DatasetStore, all_manifests
 from incoop.inchdfs.store.pack_writer import PackWriter
@@ -51,21 +52,20 @@ def collect(store: DatasetStore, dry_run: bool = False) -> CollectedChunks:
 
 
 def _remove_what_interrupted_writers_left(store: DatasetStore, done: CollectedChunks, dry_run: bool) -> None:
-    hidden = (path for folder in (store.folder, store.packs, store.inputs) for path in folder.glob(".*"))
-    for path in (*store.temporary.glob("*"), *hidden):
+    for path in store.leftovers():
         done.temporary_files += 1
-        done.bytes += path.stat().st_size
+        done.bytes += path.lstat().st_size
         if not dry_run:
-            path.unlink()
+            remove(path)
 
 
 def _remove_indexes_of_vanished_inputs(store: DatasetStore, done: CollectedChunks, dry_run: bool) -> None:
     for path, manifest in store.input_manifests().items():
         if not any(Path(entry.name).exists() for entry in manifest.files):
-            done.bytes += path.stat().st_size
+            done.bytes += path.lstat().st_size
             done.indexes += 1
             if not dry_run:
-                path.unlink()
+                remove(path)
 
 
 def _live(store: DatasetStore) -> npt.NDArray[np.bytes_]:
@@ -78,10 +78,10 @@ def _remove_packs_without_index(store: DatasetStore, done: CollectedChunks, dry_
     """A pack without an index is what a crash between the two left; one with a damaged index is not touched."""
     for path in store.packs.glob("*.pack"):
         if not path.with_suffix(".index").exists():
-            done.bytes += path.stat().st_size
+            done.bytes += path.lstat().st_size
             done.packs += 1
             if not dry_run:
-                path.unlink()
+                remove(path)
 
 
 def _collect_pack(
@@ -116,8 +116,8 @@ def _replace_pack(store: DatasetStore, index: PackIndex, number: int, kept: npt.
             writer.add(where.id, read_chunk(where))
         writer.finish()
     # The index first: a pack without an index is garbage, an index without its pack is damage.
-    (store.packs / f"{name}.index").unlink()
-    (store.packs / f"{name}.pack").unlink(missing_ok=True)
+    remove(store.packs / f"{name}.index")
+    remove(store.packs / f"{name}.pack")
 
 
 @dataclass(slots=True)

@@ -23,8 +23,10 @@ import numpy as np
 import xxhash
 
 from incoop.base.atomic import write_atomically
+from incoop.base.checksums import Signer
 from incoop.base.errors import BadCall
 from incoop.base.file_stamps import Stamp, Watch
+from incoop.base.own_files import clear_way, read_regular
 from incoop.inchdfs.cutting.chunk_table import EDGE, Rows, offsets_of, rows_of
 from incoop.inchdfs.cutting.parallel import SegmentRunner
 from incoop.inchdfs.cutting.records import Lines, RecordFormat
@@ -70,7 +72,7 @@ def index_input(
     path = _index_path(store, inputs, records)
     watch = Watch()  # before the first look at a file
     stamps = [_stamp(file) for file in files]
-    before = _load(path)
+    before = _load(path, store.signer)
     if settings == AS_BEFORE:
         settings = before.settings if before is not None else None
     settings = settings or ChunkSettings.for_input(sum(stamp.size for stamp in stamps))
@@ -97,7 +99,8 @@ def index_input(
         manifest = Manifest(settings, tag_of(records), tuple(entries), np.concatenate(tables), {"indexed": watch.began})
         if previous is None or (previous.files, previous.root) != (manifest.files, manifest.root):
             with using_store(store.inputs):
-                write_atomically(path, [manifest.to_bytes()])
+                clear_way(path)
+                write_atomically(path, [manifest.to_bytes(store.signer, path.name)])
     return manifest
 
 
@@ -187,12 +190,12 @@ def _index_path(store: DatasetStore, inputs: Named, records: RecordFormat) -> Pa
     return store.inputs / f"{xxhash.xxh3_128_hexdigest(os.fsencode(key))}.manifest"
 
 
-def _load(path: Path) -> Manifest | None:
-    """What was indexed last."""
+def _load(path: Path, signer: Signer) -> Manifest | None:
+    """What was indexed last, by this store: rows that somebody else put under a file's stamp would be believed."""
     try:
-        return Manifest.from_bytes(path.read_bytes(), str(path))
+        return Manifest.from_bytes(read_regular(path), str(path), signer, path.name)
     except FileNotFoundError:
         return None
-    except (StoreDamaged, DatasetStoreTooNew) as error:
+    except (StoreDamaged, DatasetStoreTooNew, OSError) as error:
         log.warning("%s The input is chunked from scratch.", error)
         return None

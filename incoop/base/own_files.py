@@ -10,10 +10,12 @@ from __future__ import annotations
 import errno
 import os
 import secrets
+import shutil
 import stat
+from contextlib import suppress
 from pathlib import Path
 
-from incoop.base.atomic import write_atomically
+from incoop.base.atomic import written_aside
 from incoop.base.errors import IncoopError
 
 #: A secret has at least so many bytes, of at least so many kinds: guessing 16 random bytes is hopeless, and 16 random
@@ -82,6 +84,28 @@ def open_regular(path: Path | str) -> int:
     return _opened(path, 0)
 
 
+def open_lock(path: Path) -> int:
+    """A descriptor to lock a file of ours by, which is made if it is not there; what is no file there is removed."""
+    clear_way(path)
+    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+
+
+def clear_way(path: Path) -> None:
+    """Remove what is no file from the place of one of ours: a folder, a link, a pipe."""
+    with suppress(FileNotFoundError):
+        mode = path.lstat().st_mode
+        if stat.S_ISDIR(mode):
+            shutil.rmtree(path)
+        elif not stat.S_ISREG(mode):
+            path.unlink()
+
+
+def remove(path: Path) -> None:
+    """Remove a file of ours, or whatever lies in its place; nothing is followed."""
+    clear_way(path)
+    path.unlink(missing_ok=True)
+
+
 def own_secret(path: Path) -> bytes:
     """The secret in a file, made on first use. Refused unless it is ours, ours alone, and cannot be guessed."""
     remedy = (
@@ -91,7 +115,8 @@ def own_secret(path: Path) -> bytes:
     try:
         handle = _opened(path, os.O_NOFOLLOW)
     except FileNotFoundError:
-        write_atomically(path, [secrets.token_hex(32).encode()], private=True)
+        with written_aside(path, [secrets.token_hex(32).encode()], private=True) as aside, suppress(FileExistsError):
+            path.hardlink_to(aside)  # unlike a rename, this leaves the secret of a process that was faster
         handle = _opened(path, os.O_NOFOLLOW)
     except NotAFile as error:
         raise NotOurs(str(path), f"is no file of the store ({error.strerror})", remedy) from None

@@ -9,10 +9,10 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
-import shutil
-import stat
 from collections.abc import Iterator
 from pathlib import Path
+
+from incoop.base.own_files import open_lock
 
 _held: set[int] = set()
 
@@ -28,21 +28,10 @@ def _forget_in_child() -> None:
 os.register_at_fork(after_in_child=_forget_in_child)
 
 
-def _clear(path: Path) -> None:
-    """Remove what is no file from the place of a lock: nobody holds it."""
-    with contextlib.suppress(FileNotFoundError):
-        mode = path.lstat().st_mode
-        if stat.S_ISDIR(mode):
-            shutil.rmtree(path)
-        elif not stat.S_ISREG(mode):
-            path.unlink()
-
-
 @contextlib.contextmanager
 def gate(path: Path) -> Iterator[None]:
     """Hold the folder's gate: sessions enter and leave, and the server starts and stops, one at a time."""
-    _clear(path)
-    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    fd = open_lock(path)
     _held.add(fd)
     try:
         fcntl.flock(fd, fcntl.LOCK_EX)
@@ -83,11 +72,7 @@ def alive(folder: Path) -> list[str]:
     """Names of the sessions that live; the files of dead ones are removed."""
     names = []
     for path in sorted(folder.iterdir()):
-        _clear(path)
-        try:
-            fd = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
-        except FileNotFoundError:
-            continue
+        fd = open_lock(path)
         try:
             fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
         except BlockingIOError:

@@ -12,7 +12,7 @@ from typing import Any
 
 from incoop.base.atomic import write_atomically
 from incoop.base.checksums import Signer
-from incoop.base.own_files import NotOurs, read_own
+from incoop.base.own_files import NotOurs, clear_way, read_own
 
 #: The field that holds the checksum of all others.
 _MAC = "mac"
@@ -39,6 +39,7 @@ def unsigned_fields(path: Path) -> dict[str, Any] | None:
 def write_signed(path: Path, fields: dict[str, Any], signer: Signer, *, durable: bool = True) -> None:
     """Write a record, whole or not at all."""
     mac = signer.sign_file(path.name.encode(), _body(fields)).hex()
+    clear_way(path)
     write_atomically(path, [json.dumps({**fields, _MAC: mac}).encode()], durable=durable, private=True)
 
 

@@ -44,7 +44,7 @@ def test_a_store_of_another_user_is_refused(commons: Path, as_other: AsOther) ->
     assert not (store / "memo" / "store.json").exists(), "nothing was done there"
 
 
-@pytest.mark.parametrize("name", ["memo", "memo/server", "memo/packs", "memo/sessions", "memo/delivered"])
+@pytest.mark.parametrize("name", ["memo", "memo/server", "memo/packs", "memo/sessions", "memo/delivered", "inchdfs"])
 def test_a_part_of_a_store_that_another_user_made_is_refused(commons: Path, as_other: AsOther, name: str) -> None:
     store = commons / "store"
     (store / name).parent.mkdir(parents=True)
