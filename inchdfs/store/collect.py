@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from incoop.base.own_files import remove
-from incoop.inchdfs.errors import StoreDamaged
+from incoop.inchdfs.errors import DatasetStoreTooNew, StoreDamaged
 from incoop.inchdfs.store.dataset_store import DatasetStore, all_manifests
 from incoop.inchdfs.store.pack_writer import PackWriter
 from incoop.inchdfs.store.packs import Location, PackIndex, read_chunk, sortable
@@ -134,15 +134,18 @@ class VerifiedChunks:
 
 
 def verify(
-    store: DatasetStore, progress: Callable[[int], object] = lambda _: None, drop: bool = False
+    store: DatasetStore, progress: Callable[[int], object] = lambda _: None, drop: bool = False, repair: bool = False
 ) -> VerifiedChunks:
     """Re-read every stored chunk, and say which versions lost some.
 
-    With `drop`, damaged chunks are removed from the store, so that the next put of their source writes them again.
+    With `drop`, damaged chunks are removed from the store, so that the next put of their source writes them again. With
+    `repair`, manifests that cannot be read are set aside, or signed again.
     """
     found = VerifiedChunks()
     if not store.folder.exists():
         return found
+    if repair:
+        found.damage += store.repair()
     index = store.index()
     sound = np.array([_is_sound(where, found, progress) for where in index.locations(np.arange(len(index.rows)))], bool)
     held = np.unique(sortable(index.rows["id"][sound]))
@@ -156,6 +159,8 @@ def verify(
                     found.damage.append(f"{name}@{version}: {lost} of {len(ids)} chunks are lost")
             except StoreDamaged as damage:
                 found.damage.append(f"{name}@{version}: {damage.what}: {damage.why}")
+            except DatasetStoreTooNew as damage:
+                found.damage.append(f"{name}@{version}: {damage}")
     if drop and found.damaged_chunks:
         with store.collecting():
             for number in np.unique(index.pack_of[~sound]):

@@ -27,6 +27,7 @@ from pathlib import Path
 
 from incoop.base.atomic import make_folder, sync, unique_name, write_atomically, written_aside
 from incoop.base.checksums import Signer
+from incoop.base.errors import IncoopError
 from incoop.base.own_files import (
     SMALL,
     NotAFile,
@@ -35,8 +36,10 @@ from incoop.base.own_files import (
     open_lock,
     own_secret,
     read_regular,
+    real,
     remove,
 )
+from incoop.base.paths import local_path
 from incoop.inchdfs.errors import BadDatasetName, DatasetNotFound, DatasetStoreTooNew, StoreBusy, StoreDamaged
 from incoop.inchdfs.store.manifest import FORMAT_VERSION, Manifest
 from incoop.inchdfs.store.packs import SECRET, PackIndex, signer_of, using_store
@@ -81,18 +84,19 @@ class VersionName:
 class DatasetStore:
     """The datasets of one store folder. Opening it creates nothing; the first put does."""
 
-    def __init__(self, folder: str | os.PathLike[str]) -> None:
-        self.folder = Path(folder) / "inchdfs"
+    def __init__(self, folder: str | os.PathLike[str], *, repair: bool = False) -> None:
+        self.folder = Path(local_path(folder)) / "inchdfs"
         self.packs = self.folder / "packs"
         self.temporary = self.folder / "temporary"
         self.inputs = self.folder / "inputs"
         self._datasets = self.folder / "datasets"
         with using_store(self.folder.parent):
-            for each in (self.folder.parent.resolve(), self.folder):
+            for each in (real(self.folder.parent), self.folder):
                 demand_own_folder(each)
             for name in ("packs", "temporary", "inputs", "datasets"):
                 demand_own_folder(self.folder / name)
-        self._check_format()
+        if not repair:
+            self._check_format()
 
     def names(self) -> list[str]:
         """All datasets, sorted."""
@@ -230,6 +234,44 @@ class DatasetStore:
 
     def _manifest_path(self, version: VersionName) -> Path:
         return self._datasets / version.name / f"{version.version:06d}.manifest"
+
+    def repair(self) -> list[str]:
+        """Set right what cannot be read, by nobody who asks for a version: sentences that say what was done.
+
+        A manifest that is damaged is set aside. Where none is signed by this store, its secret was lost: those that are
+        whole are signed again, since whoever asks for this says that the store is theirs.
+        """
+        found = [VersionName(name, version) for name in self.names() for version in self.versions(name)]
+        unread = {version: str(why) for version in found if (why := self._unread(version)) is not None}
+        lost_secret = bool(unread) and len(unread) == len(found)
+        done = []
+        with self.writing():
+            for version, reason in unread.items():
+                path = self._manifest_path(version)
+                if lost_secret and (manifest := self._whole(path)) is not None:
+                    write_atomically(path, [manifest.to_bytes(self.signer, str(version))])
+                    done.append(f"{version}: signed again; that nobody altered it cannot be known")
+                    continue
+                aside = self.folder / "set-aside" / f"{version.name.replace('/', '-')}-{path.name}-{unique_name()}"
+                with using_store(self.folder.parent):
+                    make_folder(aside.parent)
+                    path.rename(aside)
+                done.append(f"{version}: set aside as {aside} ({reason})")
+        return done
+
+    def _unread(self, version: VersionName) -> IncoopError | None:
+        try:
+            self.manifest(str(version))
+        except (StoreDamaged, DatasetStoreTooNew) as error:
+            return error
+        return None
+
+    def _whole(self, path: Path) -> Manifest | None:
+        """A manifest that is not damaged, whoever signed it."""
+        try:
+            return Manifest.from_bytes(read_regular(path), str(path), None, "")
+        except (OSError, StoreDamaged, DatasetStoreTooNew):
+            return None
 
     def _format(self) -> int:
         """The format that the store says it has; 0 where it says none. Every manifest says its own, signed."""

@@ -47,6 +47,11 @@ class NotAFile(OSError):
     """A link, pipe, device or folder where a file should be. An OSError: to a reader it is a file that fails."""
 
 
+def real(path: Path) -> Path:
+    """Where a path leads, links followed; a link that leads back to itself is what it is."""
+    return Path(os.path.realpath(path))
+
+
 def demand_own_folder(path: Path) -> None:
     """Refuse a folder that is a link, another user's, or open to others' writing; one that is not there is fine."""
     try:

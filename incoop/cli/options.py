@@ -11,6 +11,7 @@ import click
 
 from incoop.base.errors import BadCall
 from incoop.base.paths import local_path
+from incoop.cli.say import say
 
 if TYPE_CHECKING:
     from incoop import inchdfs
@@ -103,7 +104,7 @@ def report_option(command: Command) -> Command:
 def show_report(report: str, facts: Mapping[str, Any], text: str) -> None:
     """Print a report as `--report` asks."""
     if report == "text":
-        click.echo(text, err=True)
+        say(text, err=True)
     elif report == "json":
         click.echo(json.dumps(facts), err=True)
 

@@ -35,6 +35,7 @@ from incoop.memo.errors import PackUnreadable, PackWriteFailed, StoreUnusable
 from incoop.memo.events import DidDropWrite, DidRejectEntry, DidRejectGeneration, DidRejectPack, EventLog, Sink
 from incoop.memo.generations import Generation, decode_head, encode_head, field_of, make_head, packed_ids
 from incoop.memo.link import Link
+from incoop.memo.mending import number
 from incoop.memo.session_registry import Heartbeat, Registration
 from incoop.memo.store_session import Asked, StoreSession
 from incoop.memo.trash import restore
@@ -182,17 +183,19 @@ class MemoStore:
             pipe.hincrby(self.keys.numbers, job, 1)
             pipe.incr(self.keys.seq)
             pipe.zrevrange(self.keys.numbers_of(job), 0, 0)
-            number, seq, last = pipe.execute()
-            if last and int(last[0]) >= number:  # Redis forgot the count, and a run that went on committed since
-                number = link.client.hincrby(self.keys.numbers, job, int(last[0]) - number + 1)
-            return number, seq, last
+            begun, seq, last = pipe.execute()
+            for counted in (b"%d" % begun, b"%d" % seq, *last):
+                number(counted)  # or it is mended
+            if last and int(last[0]) >= begun:  # Redis forgot the count, and a run that went on committed since
+                begun = link.client.hincrby(self.keys.numbers, job, int(last[0]) - begun + 1)
+            return begun, seq, last
 
         nothing: tuple[int, int, list[bytes]] = (0, 0, [])
-        number, seq, last = self._link.attempt("a generation", call, nothing)
-        if number and self.registration is not None:
-            self.registration.begin(job, number, seq, int(last[0]) if last else None)
+        begun, seq, last = self._link.attempt("a generation", call, nothing)
+        if begun and self.registration is not None:
+            self.registration.begin(job, begun, seq, int(last[0]) if last else None)
         self.hits = self.misses = 0
-        return number
+        return begun
 
     def commit_generation(
         self,
@@ -227,7 +230,7 @@ class MemoStore:
             pipe.get(self.keys.last_gc)
             pipe.exists(self.keys.trash_open)
             *_, last, is_open = pipe.execute()
-            return int(last or 0), bool(is_open)
+            return number(last), bool(is_open)
 
         collected, under_way = self._link.attempt(f"generation {generation} of {job!r}", call, (-1, False))
         self.hits = self.misses = 0
@@ -249,7 +252,7 @@ class MemoStore:
 
         def call(link: Link) -> list[tuple[bytes, bytes | None]]:
             found = link.client.zrevrange(self.keys.numbers_of(job), 0, GENERATIONS_TRIED - 1)
-            fields = [field_of(job, int(number)) for number in found]
+            fields = [field_of(job, number(each)) for each in found]
             values = link.client.hmget(self.keys.generations, fields) if fields else []
             return list(zip(fields, values, strict=True))
 
@@ -259,8 +262,8 @@ class MemoStore:
             record = head.part(0, self.blobs) if head is not None else None
             if head is not None and record is not None:
                 return Generation(job, head.number, record, head.when, head.live_count)
-            number = int.from_bytes(field[:8], "big")
-            self.events.emit(DidRejectGeneration(job, number, "its keyed checksum or its record is damaged"))
+            refused = int.from_bytes(field[:8], "big")
+            self.events.emit(DidRejectGeneration(job, refused, "its keyed checksum or its record is damaged"))
         return None
 
     def losses(self) -> list[str]:

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from incoop.base.atomic import make_private_folder
 from incoop.base.checksums import Signer
-from incoop.base.own_files import demand_own_folder
+from incoop.base.own_files import demand_own_folder, real
 from incoop.memo.address import check_address, probe, shown
 from incoop.memo.binary import find_server
 from incoop.memo.errors import StoreMissing, StoreTooNew
@@ -81,7 +81,7 @@ class StoreSession:
                 raise
         # The gate is open again: repairing a broken line goes through it.
         revive = self._revive if self.private else None
-        self.link = Link(url, events, revive=revive, reply_seconds=asked.reply_seconds)
+        self.link = Link(url, events, self.keys, revive=revive, reply_seconds=asked.reply_seconds)
         try:
             self._check_redis(asked.repair)  # step (5)
         except BaseException:
@@ -117,7 +117,7 @@ class StoreSession:
                 self._server.end_given()
 
     def _check_first(self, asked: Asked) -> None:
-        demand_own_folder(asked.folder.resolve())
+        demand_own_folder(real(asked.folder))
         demand_own_folder(self.home)
         found = is_there(self.home)
         if not found and not asked.create:
@@ -131,7 +131,7 @@ class StoreSession:
     def _make_home(self, folder: Path) -> None:
         make_private_folder(self.home)
         # Once more: another user may have been faster.
-        demand_own_folder(folder.resolve())
+        demand_own_folder(real(folder))
         demand_own_folder(self.home)
         if self.home.stat().st_mode & 0o077:
             self.home.chmod(0o700)

@@ -8,8 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from incoop.memo.link import Link
+from incoop.memo.mending import number
 from incoop.memo.session_registry import living
 from incoop.memo.store import MemoStore
+from incoop.memo.trash import trash_numbers
 
 
 @dataclass(slots=True)
@@ -69,8 +71,8 @@ def _from_redis(link: Link, store: MemoStore) -> StoreStats:
 
     keys, client = store.keys, link.client
     report = StoreStats(entries=client.hlen(keys.entries))
-    for number in client.zrange(keys.trashes, 0, -1):
-        report.waiting += client.hlen(keys.trash(int(number)))
+    for which in trash_numbers(link, keys):
+        report.waiting += client.hlen(keys.trash(which))
     report.entry_bytes = _entry_bytes(link, keys.entries)
     report.sessions = len(living(link, keys, store.session.locked_sessions, tidy=False))
     report.redis_bytes = int(client.info("memory")["used_memory"])
@@ -83,7 +85,7 @@ def _from_redis(link: Link, store: MemoStore) -> StoreStats:
     for name in client.smembers(keys.jobs):
         job = jobs.setdefault(name.decode(), JobStats(name.decode()))
         counted = client.hgetall(keys.counters_of(job.job))
-        job.runs, job.hits, job.misses = (int(counted.get(key, 0)) for key in (b"runs", b"hits", b"misses"))
+        job.runs, job.hits, job.misses = (number(counted.get(key)) for key in (b"runs", b"hits", b"misses"))
     report.jobs = [jobs[name] for name in sorted(jobs)]
     return report
 

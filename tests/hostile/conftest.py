@@ -71,7 +71,9 @@ def job_file(tmp_path: Path) -> Path:
     path = tmp_path / "count.py"
     path.write_text(
         "import incoop\n"
-        "job = incoop.Job('count', mapper=lambda line: [(word, 1) for word in line.split()], reducer=sum)\n"
+        "def words(_, line):\n    for word in line.split():\n        yield word, 1\n"
+        "def total(word, counts):\n    yield word, sum(counts)\n"
+        "job = incoop.Job('count', words, total, total)\n"
     )
     return path
 
