@@ -78,8 +78,8 @@ class RecordTooLong(IncoopError):
 
     def __str__(self) -> str:
         return (
-            f"a record is longer than {self.limit} bytes, the most that a chunk can hold. Check the record format: "
-            "a wrong delimiter or an open quote makes one record of everything."
+            f"a record is longer than {self.limit} bytes, the most that a chunk can hold (less in a tiny compressed "
+            "file). Check the record format: a wrong delimiter or an open quote makes one record of everything."
         )
 
 

@@ -12,6 +12,8 @@ import re
 #: Newlines and tabs lay text out.
 _OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
+_LONG_WORD = re.compile(r"\S{400,}")
+
 #: A host by name or number, a port, one number or word as path.
 _PLACE = re.compile(r"(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)?(?::\d{1,5})?(?:/[A-Za-z0-9._/-]*)?")
 
@@ -25,6 +27,16 @@ def escaped(text: str) -> str:
         lines, \x1b[2Jand no more
     """
     return _OBEYED.sub(lambda found: found[0].encode("unicode_escape", "surrogatepass").decode(), text)
+
+
+def shortened(text: str) -> str:
+    """Text without words that fill a screen: names and values that somebody made too long to read.
+
+    Example:
+        >>> len(shortened("cannot read " + "x" * 5000))
+        173
+    """
+    return _LONG_WORD.sub(lambda found: f"{found[0][:100]}…{found[0][-60:]}", text)
 
 
 def shown_address(url: str) -> str:

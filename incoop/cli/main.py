@@ -18,7 +18,7 @@ import click
 
 from incoop import __version__
 from incoop.base.errors import BadCall, IncoopError
-from incoop.base.shown import escaped
+from incoop.base.shown import escaped, shortened
 from incoop.cli.say import EscapingFormatter, say
 
 #: Subcommand -> (module:function, its line in `incoop --help`). The order is the order of the help text.
@@ -95,7 +95,7 @@ def main() -> None:
     except click.ClickException as wrong_call:
         told = io.StringIO()
         wrong_call.show(told)
-        click.echo(escaped(told.getvalue()), nl=False, err=True)
+        click.echo(escaped(shortened(told.getvalue())), nl=False, err=True)
         sys.exit(wrong_call.exit_code)
     except (click.Abort, KeyboardInterrupt):
         click.echo("incoop: interrupted; what was finished is kept", err=True)
@@ -105,10 +105,10 @@ def main() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
     except IncoopError as error:
-        say(f"incoop: {error}", err=True)
+        say(f"incoop: {shortened(str(error))}", err=True)
         sys.exit(2 if isinstance(error, BadCall) else 1)
     except OSError as error:
-        say(f"incoop: {_refused(error)}", err=True)
+        say(f"incoop: {shortened(_refused(error))}", err=True)
         _leave_output()
         sys.exit(1)
     except MemoryError:
