@@ -78,8 +78,8 @@ class RecordTooLong(IncoopError):
 
     def __str__(self) -> str:
         return (
-            f"a record is longer than {self.limit} bytes, the most that a chunk can hold. Check the record format: "
-            "a wrong delimiter or an open quote makes one record of everything."
+            f"a record is longer than {self.limit} bytes, the most that a chunk can hold (less in a tiny compressed "
+            "file). Check the record format: a wrong delimiter or an open quote makes one record of everything."
         )
 
 
@@ -119,7 +119,8 @@ class DatasetStoreTooNew(IncoopError):
     def __str__(self) -> str:
         return (
             f"{self.path} has format {self.found}, this release reads up to {self.known}. "
-            "Upgrade incoop (pip install --upgrade incoop), or choose another --store."
+            "Upgrade incoop (pip install --upgrade incoop), or choose another --store. If no later incoop was ever "
+            "used here, the number is damaged: `incoop verify --repair` sets it right."
         )
 
 

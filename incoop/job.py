@@ -25,6 +25,9 @@ FEW_SHARDS = 2
 
 _MOST_SHARDS = 4096
 
+#: A name is a field of Redis, a part of a record and a line in reports; an RDD program's stages have long ones.
+_LONGEST_NAME = 10_000
+
 #: Least and most bytes of a leaf that a job may ask for.
 _LEAVES = (1 << 10, 1 << 20)
 
@@ -89,6 +92,8 @@ class Job:
             raise BadCall("a job needs a name: Job('word count', mapper=…). Its earlier runs are found by it.")
         if SEPARATOR in self.name:
             raise BadCall(f"the name of a job holds no NUL character: {self.name!r:.80}.")
+        if len(self.name) > _LONGEST_NAME or any("\ud800" <= each <= "\udfff" for each in self.name):
+            raise BadCall(f"a job's name is a text of up to {_LONGEST_NAME} characters, not {self.name!r:.60}.")
         mappers = self.mapper.values() if isinstance(self.mapper, Mapping) else [self.mapper]
         if not mappers:
             raise BadCall(f"job {self.name!r} has no mapper; give a function, or a dict with one for each input.")

@@ -64,6 +64,7 @@ class JobSession:
         self._workforce = Workforce(self._spark, Processes(TASKS))
         self._memo = MemoStore.open(folder, memo, **options)
         self._null: NullMemo | None = None
+        self._closed = False
 
     def run(
         self,
@@ -92,6 +93,7 @@ class JobSession:
 
     def execute(self, job: Job, inputs: Any, options: RunOptions) -> Result:
         """Run a job for another way in, with options of its own."""
+        self._demand_open()
         memo = self._memo if job.memoize else self._unmemoized()
         run = StageRun(MapContract(job, inputs, self.datasets), memo, self._workforce, options)
         return Result(run.execute(), memo.blobs, memo.worker_config(), self._workforce, run.recover)
@@ -102,6 +104,7 @@ class JobSession:
 
     def explain(self, job: Job, inputs: Any, *, paranoid: bool = False) -> Explanation:
         """Say what `run` would reuse and what it would run, and why, without running it."""
+        self._demand_open()
         stage = MapContract(job, inputs, self.datasets)
         return StageRun(stage, self._memo, self._workforce, self.options(paranoid=paranoid)).explain()
 
@@ -110,6 +113,7 @@ class JobSession:
 
         Gives how many chunks and shards that were. Raises NotDeterministic when one comes out differently.
         """
+        self._demand_open()
         stage = MapContract(job, inputs, self.datasets)
         # By the chunks that the run had, whoever chose them.
         options = RunOptions(self._chunks or AS_BEFORE, verify=share)
@@ -117,6 +121,7 @@ class JobSession:
 
     def index(self, files: inchdfs.Listing, records: inchdfs.RecordFormat) -> inchdfs.Manifest:
         """The chunks of listed files; only those that changed since they were last indexed are read."""
+        self._demand_open()
         return inchdfs.index_input(
             self.datasets, files, settings=self._chunks, records=records, run_segments=self._spark.segments()
         )
@@ -128,10 +133,12 @@ class JobSession:
     @property
     def spark(self) -> SparkSession:
         """The Spark session that jobs run in; started now if it was not."""
+        self._demand_open()
         return self._spark.session
 
     def warm_up(self) -> None:
         """Start Spark now rather than at the first job."""
+        self._demand_open()
         self._spark.run("warm up", _nothing, range(self._spark.cores))
 
     def _unmemoized(self) -> NullMemo:
@@ -141,10 +148,18 @@ class JobSession:
 
     def close(self) -> None:
         """Stop what was started. Closing twice is fine."""
-        self._memo.close()
-        if self._null is not None:
-            self._null.close()
-        self._workforce.stop()
+        self._closed = True
+        try:
+            self._memo.close()
+            if self._null is not None:
+                self._null.close()
+        finally:
+            self._workforce.stop()
+
+    def _demand_open(self) -> None:
+        """What ran after the end would start processes that nobody stops."""
+        if self._closed:
+            raise BadCall("this session is closed; open another with incoop.connect().")
 
     def __enter__(self) -> Self:
         return self

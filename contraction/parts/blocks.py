@@ -20,6 +20,9 @@ _LEVEL = 1
 
 _HEAD = struct.Struct("<I")  # bytes that are stored as they are
 
+#: Nothing is verified before it is decompressed. No block is larger: chunks are not, and a block is a part of a few.
+_LARGEST = 1 << 31
+
 #: Made once for a thread, since making one costs as much as compressing a block; they must not be shared by threads.
 _own = threading.local()
 
@@ -42,6 +45,8 @@ def decompressed(stored: bytes) -> bytes | None:
     try:
         (random,) = _HEAD.unpack_from(stored)
         begin = _HEAD.size + random
+        if not 0 <= zstandard.frame_content_size(memoryview(stored)[begin:]) <= _LARGEST:
+            return None
         return b"".join([stored[_HEAD.size : begin], _own.decompressor.decompress(memoryview(stored)[begin:])])
     except (struct.error, zstandard.ZstdError, MemoryError):  # a damaged frame may claim any size
         return None

@@ -75,9 +75,15 @@ class Splitter:
     """Cuts streams with one setting; holds the marker finder and a buffer between streams."""
 
     def __init__(
-        self, settings: ChunkSettings, records: RecordFormat | None = None, finder: MarkerFinder | None = None
+        self,
+        settings: ChunkSettings,
+        records: RecordFormat | None = None,
+        longest: int | None = None,
+        finder: MarkerFinder | None = None,
     ) -> None:
         self.settings = settings
+        #: The most bytes that a record may have.
+        self.longest = min(longest if longest is not None else _LARGEST_CHUNK, _LARGEST_CHUNK)
         self.records = records if records is not None else Lines()
         self.finder = finder if finder is not None else marker_finder(settings)
         self._spare: bytearray | None = None
@@ -87,7 +93,8 @@ class Splitter:
 
         `offset` is where the stream stands in its file, and must be where a chunk begins.
         """
-        buffered = _Buffered(read_into, self._spare or bytearray(self.settings.maximum * _BUFFERED_CHUNKS))
+        spare = self._spare or bytearray(self.settings.maximum * _BUFFERED_CHUNKS)
+        buffered = _Buffered(read_into, spare, self.longest)
         self._spare = None
         try:
             while True:
@@ -138,8 +145,8 @@ class Splitter:
 class _Buffered:
     """A stream of which `data[start:end]` is in memory."""
 
-    def __init__(self, read_into: ReadInto, data: bytearray) -> None:
-        self._read_into = read_into
+    def __init__(self, read_into: ReadInto, data: bytearray, longest: int) -> None:
+        self._read_into, self._longest = read_into, longest
         self.data = data
         self.start = self.end = 0
         self.at_end = False
@@ -161,8 +168,8 @@ class _Buffered:
 
     def _make_room(self, needed: int) -> None:
         """Move what is left to the front, of a larger buffer if it must be."""
-        if needed > _LARGEST_CHUNK:
-            raise RecordTooLong(_LARGEST_CHUNK)
+        if needed > self._longest:
+            raise RecordTooLong(self._longest)
         left = self.end - self.start
         into = self.data if needed <= len(self.data) else bytearray(needed)
         with memoryview(into) as target, memoryview(self.data) as source:

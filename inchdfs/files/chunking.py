@@ -12,7 +12,7 @@ from incoop.inchdfs.cutting.resync import resync
 from incoop.inchdfs.cutting.settings import ChunkSettings
 from incoop.inchdfs.cutting.splitter import Splitter
 from incoop.inchdfs.cutting.stretches import StretchBook
-from incoop.inchdfs.files.sources import InputFile, open_content, unchanging
+from incoop.inchdfs.files.sources import InputFile, longest_record, open_content, unchanging
 
 log = logging.getLogger("incoop.inchdfs")
 
@@ -92,7 +92,7 @@ def _worth_processes(size: int, settings: ChunkSettings) -> bool:
 
 def _in_sequence(file: InputFile, settings: ChunkSettings, records: RecordFormat) -> Iterator[ChunkAndBytes]:
     with open_content(file) as read_into:
-        yield from Splitter(settings, records).split(read_into)
+        yield from Splitter(settings, records, longest_record(file)).split(read_into)
 
 
 def _in_parallel(segments: list[Segment], run_segments: SegmentRunner | None) -> Iterator[Chunk]:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import io
 import os
+import stat
+import threading
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from glob import glob, has_magic  # Path.glob takes no absolute pattern
 from pathlib import Path
@@ -23,8 +26,22 @@ from incoop.inchdfs.errors import FileChangedWhileRead, InputNotFound, InputUnre
 #: Endings of files whose decompressed content is chunked.
 COMPRESSED = (".gz", ".bz2", ".zst")
 
-#: Compressed bytes decompressed at once: small, because a few bytes may stand for gigabytes.
-_COMPRESSED_PIECE = 16 << 10
+#: Compressed bytes decompressed at once.
+_BZ2_PIECE = 16 << 10
+
+#: zstandard cannot be told how much to give. Four bytes may stand for 128 KiB, so these for 16 MiB at most.
+_ZSTD_PIECE = 512
+
+#: What a decompressor that can be told gives at once.
+_GIVEN = 1 << 20
+
+#: A record of a compressed file that is longer than this, and than so many times the file, is a bomb: what compresses
+#: as well in earnest (a table of zeros) has ends of records.
+_LONG_RECORD = 64 << 20
+_MOST_TIMES = 1000
+
+#: Seconds to wait for somebody to open the other end of a pipe that was named.
+PIPE_SECONDS = 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +85,11 @@ def expand(inputs: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) ->
 
     As in Hadoop, what a folder or a glob finds with a name that begins with `_` or `.` is not input.
     """
-    return [file for one in local_paths(inputs) for file in _expand_one(one)]
+    found: list[InputFile] = []
+    for one in local_paths(inputs):
+        with readable(Path(one)):  # a name may be too long to look at
+            found += _expand_one(one)
+    return found
 
 
 def local_paths(inputs: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> list[str]:
@@ -136,14 +157,57 @@ def open_content(file: InputFile) -> Iterator[ReadInto]:
     """Open a file's content for reading from its beginning; what cannot be read says which file it was."""
     with readable(file.path):
         if file.path.suffix == ".gz":
-            with gzip.open(file.path, "rb") as unzipped:
+            with opened(file.path) as raw, gzip.GzipFile(fileobj=raw) as unzipped:  # which gives what it is asked for
                 yield unzipped.readinto
         elif file.path.suffix in _FRAMED:
-            with file.path.open("rb", buffering=1 << 20) as raw:
-                yield _Frames(raw, _FRAMED[file.path.suffix]).read_into
+            with opened(file.path) as raw, io.BufferedReader(raw, 1 << 20) as buffered:
+                yield _Frames(buffered, *_FRAMED[file.path.suffix]).read_into
         else:
-            with file.path.open("rb", buffering=0) as plain:
+            with opened(file.path) as plain:
                 yield plain.readinto
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[io.FileIO]:
+    """Open a file, or a pipe that somebody writes to; what would never end, or never begin, is refused."""
+    mode = path.stat().st_mode
+    if stat.S_ISFIFO(mode):
+        handle = _open_pipe(path)
+    elif stat.S_ISREG(mode) or (stat.S_ISCHR(mode) and path.samefile(os.devnull)):
+        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    else:
+        raise InputUnreadable(str(path), "it is no file but a folder, a device or a socket")
+    with io.FileIO(handle, "rb") as file:
+        yield file
+
+
+def _open_pipe(path: Path) -> int:
+    """Open a pipe; an error when nobody does so at its other end."""
+    if str(path).startswith(("/dev/", "/proc/")):  # one of our own, as in <(command): its other end was opened before
+        return os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    found: list[int] = []
+    waiting = threading.Thread(target=lambda: found.append(os.open(path, os.O_RDONLY | os.O_CLOEXEC)), daemon=True)
+    waiting.start()
+    waiting.join(PIPE_SECONDS)
+    if not waiting.is_alive() and found:
+        return found[0]
+    with suppress(OSError):  # be the other end for a moment, so that the thread ends
+        os.close(os.open(path, os.O_WRONLY | os.O_NONBLOCK))
+    waiting.join(1)
+    for each in found:
+        os.close(each)
+    raise InputUnreadable(str(path), f"it is a pipe, and nobody wrote to it for {PIPE_SECONDS:g} seconds")
+
+
+def longest_record(file: InputFile) -> int | None:
+    """The most bytes that a record of a compressed file may have; None where memory is as large as the file, at most.
+
+    A few bytes may stand for gigabytes: without an end of a record in them they would all be held in memory.
+    """
+    if not file.compressed:
+        return None
+    with readable(file.path):
+        return max(_LONG_RECORD, _MOST_TIMES * file.path.stat().st_size)
 
 
 @contextmanager
@@ -172,34 +236,79 @@ class _Decompressor(Protocol):
     def eof(self) -> bool: ...
     @property
     def unused_data(self) -> bytes: ...
+    @property
+    def needs_input(self) -> bool: ...
     def decompress(self, data: bytes, /) -> bytes: ...
 
 
-#: Formats whose own readers take a file that was cut short (zstandard) or damaged between frames (bz2) for a whole one.
-_FRAMED: dict[str, Callable[[], _Decompressor]] = {
-    ".bz2": bz2.BZ2Decompressor,
-    ".zst": lambda: zstandard.ZstdDecompressor().decompressobj(),
-}
+class _Bz2:
+    """A decompressor that gives some of what it has, and the rest when it is asked again."""
+
+    def __init__(self) -> None:
+        self._own = bz2.BZ2Decompressor()
+
+    @property
+    def eof(self) -> bool:
+        return self._own.eof
+
+    @property
+    def unused_data(self) -> bytes:
+        return self._own.unused_data
+
+    @property
+    def needs_input(self) -> bool:
+        return self._own.needs_input
+
+    def decompress(self, data: bytes, /) -> bytes:
+        return self._own.decompress(data, _GIVEN)
+
+
+class _Zstd:
+    """A decompressor that gives all that it was given stands for."""
+
+    needs_input = True
+
+    def __init__(self) -> None:
+        self._own = zstandard.ZstdDecompressor().decompressobj()
+
+    @property
+    def eof(self) -> bool:
+        return self._own.eof
+
+    @property
+    def unused_data(self) -> bytes:
+        return self._own.unused_data
+
+    def decompress(self, data: bytes, /) -> bytes:
+        return self._own.decompress(data)
+
+
+#: Formats whose own readers take a file that was cut short (zstandard) or damaged between frames (bz2) for a whole one;
+#: and how much of a file to give them at once.
+_FRAMED: dict[str, tuple[Callable[[], _Decompressor], int]] = {".bz2": (_Bz2, _BZ2_PIECE), ".zst": (_Zstd, _ZSTD_PIECE)}
 
 
 class _Frames:
     """Reads compressed frame after frame, each of which must be whole."""
 
-    def __init__(self, raw: BinaryIO, new_frame: Callable[[], _Decompressor]) -> None:
-        self._raw, self._new_frame = raw, new_frame
+    def __init__(self, raw: BinaryIO, new_frame: Callable[[], _Decompressor], piece: int) -> None:
+        self._raw, self._new_frame, self._piece = raw, new_frame, piece
         self._frame: _Decompressor | None = None
         self._input = b""
         self._ready = memoryview(b"")
 
     def read_into(self, target: memoryview) -> int:
         while not self._ready:
-            self._input = self._input or self._raw.read(_COMPRESSED_PIECE)
-            if not self._input:
-                if self._frame is not None:
-                    raise EOFError("the file ends inside a compressed frame")
-                return 0
+            waits = self._frame is None or self._frame.needs_input
+            if waits:
+                self._input = self._input or self._raw.read(self._piece)
+                if not self._input:
+                    if self._frame is not None:
+                        raise EOFError("the file ends inside a compressed frame")
+                    return 0
             self._frame = self._frame or self._new_frame()
-            self._ready, self._input = memoryview(self._frame.decompress(self._input)), b""
+            self._ready = memoryview(self._frame.decompress(self._input if waits else b""))
+            self._input = b"" if waits else self._input
             if self._frame.eof:
                 self._input, self._frame = self._frame.unused_data, None
         size = min(len(target), len(self._ready))

@@ -12,7 +12,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from incoop.inchdfs.errors import StoreDamaged
+from incoop.base.own_files import remove
+from incoop.inchdfs.errors import DatasetStoreTooNew, StoreDamaged
 from incoop.inchdfs.store.dataset_store import DatasetStore, all_manifests
 from incoop.inchdfs.store.pack_writer import PackWriter
 from incoop.inchdfs.store.packs import Location, PackIndex, read_chunk, sortable
@@ -52,22 +53,21 @@ def collect(store: DatasetStore, dry_run: bool = False) -> CollectedChunks:
 
 
 def _remove_what_interrupted_writers_left(store: DatasetStore, done: CollectedChunks, dry_run: bool) -> None:
-    hidden = (path for folder in (store.folder, store.packs, store.inputs) for path in folder.glob(".*"))
-    for path in (*store.temporary.glob("*"), *hidden):
+    for path in store.leftovers():
         done.temporary_files += 1
-        done.bytes += path.stat().st_size
+        done.bytes += path.lstat().st_size
         if not dry_run:
-            path.unlink()
+            remove(path)
 
 
 def _remove_indexes_of_vanished_inputs(store: DatasetStore, done: CollectedChunks, dry_run: bool) -> None:
     for path, manifest in store.input_manifests().items():
         if not any(Path(entry.name).exists() for entry in manifest.files):
-            done.bytes += path.stat().st_size
+            done.bytes += path.lstat().st_size
             done.indexes += 1
             if not dry_run:
-                path.unlink()
-                stretch_path(path).unlink(missing_ok=True)
+                remove(path)
+                remove(stretch_path(path))
 
 
 def _live(store: DatasetStore) -> npt.NDArray[np.bytes_]:
@@ -80,10 +80,10 @@ def _remove_packs_without_index(store: DatasetStore, done: CollectedChunks, dry_
     """A pack without an index is what a crash between the two left; one with a damaged index is not touched."""
     for path in store.packs.glob("*.pack"):
         if not path.with_suffix(".index").exists():
-            done.bytes += path.stat().st_size
+            done.bytes += path.lstat().st_size
             done.packs += 1
             if not dry_run:
-                path.unlink()
+                remove(path)
 
 
 def _collect_pack(
@@ -118,8 +118,8 @@ def _replace_pack(store: DatasetStore, index: PackIndex, number: int, kept: npt.
             writer.add(where.id, read_chunk(where))
         writer.finish()
     # The index first: a pack without an index is garbage, an index without its pack is damage.
-    (store.packs / f"{name}.index").unlink()
-    (store.packs / f"{name}.pack").unlink(missing_ok=True)
+    remove(store.packs / f"{name}.index")
+    remove(store.packs / f"{name}.pack")
 
 
 @dataclass(slots=True)
@@ -136,15 +136,18 @@ class VerifiedChunks:
 
 
 def verify(
-    store: DatasetStore, progress: Callable[[int], object] = lambda _: None, drop: bool = False
+    store: DatasetStore, progress: Callable[[int], object] = lambda _: None, drop: bool = False, repair: bool = False
 ) -> VerifiedChunks:
     """Re-read every stored chunk, and say which versions lost some.
 
-    With `drop`, damaged chunks are removed from the store, so that the next put of their source writes them again.
+    With `drop`, damaged chunks are removed from the store, so that the next put of their source writes them again. With
+    `repair`, manifests that cannot be read are set aside, or signed again.
     """
     found = VerifiedChunks()
     if not store.folder.exists():
         return found
+    if repair:
+        found.damage += store.repair()
     index = store.index()
     sound = np.array([_is_sound(where, found, progress) for where in index.locations(np.arange(len(index.rows)))], bool)
     held = np.unique(sortable(index.rows["id"][sound]))
@@ -158,6 +161,8 @@ def verify(
                     found.damage.append(f"{name}@{version}: {lost} of {len(ids)} chunks are lost")
             except StoreDamaged as damage:
                 found.damage.append(f"{name}@{version}: {damage.what}: {damage.why}")
+            except DatasetStoreTooNew as damage:
+                found.damage.append(f"{name}@{version}: {damage}")
     if drop and found.damaged_chunks:
         with store.collecting():
             for number in np.unique(index.pack_of[~sound]):

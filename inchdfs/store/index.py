@@ -23,8 +23,10 @@ import numpy as np
 import xxhash
 
 from incoop.base.atomic import write_atomically
+from incoop.base.checksums import Signer
 from incoop.base.errors import BadCall
 from incoop.base.file_stamps import Stamp, Watch
+from incoop.base.own_files import clear_way, read_regular
 from incoop.inchdfs.cutting.chunk_table import EDGE, Rows, offsets_of, rows_of
 from incoop.inchdfs.cutting.parallel import SegmentRunner
 from incoop.inchdfs.cutting.records import Lines, RecordFormat
@@ -72,14 +74,16 @@ def index_input(
     path = _index_path(store, inputs, records)
     watch = Watch()  # before the first look at a file
     stamps = [_stamp(file) for file in files]
-    before = _load(path)
+    before = _load(path, store.signer)
     if settings == AS_BEFORE:
         settings = before.settings if before is not None else None
     settings = settings or ChunkSettings.for_input(sum(stamp.size for stamp in stamps))
     previous = before if before is not None and before.settings == settings else None
     known = _Known(previous, watch.began)
     # Of chunks that other settings cut it is not known where they have no markers.
-    stretches = load_stretches(stretch_path(path)) if previous is not None else StretchBook(stretch_path(path))
+    stretches = (
+        load_stretches(stretch_path(path), store.signer) if previous is not None else StretchBook(stretch_path(path))
+    )
 
     entries: list[FileEntry] = []
     tables: list[Rows] = []
@@ -104,15 +108,16 @@ def index_input(
         manifest = Manifest(settings, tag_of(records), tuple(entries), np.concatenate(tables), notes, stretches)
         if previous is None or (previous.files, previous.root) != (manifest.files, manifest.root):
             with using_store(store.inputs):
-                write_atomically(path, [manifest.to_bytes()])
-                keep_stretches(manifest)
+                clear_way(path)
+                write_atomically(path, [manifest.to_bytes(store.signer, path.name)])
+                keep_stretches(store, manifest)
     return manifest
 
 
-def keep_stretches(manifest: Manifest) -> None:
+def keep_stretches(store: DatasetStore, manifest: Manifest) -> None:
     """Keep what has become known of the stretches of an indexed input's chunks."""
     try:
-        save_stretches(manifest.stretches, manifest.rows["id"].tolist())
+        save_stretches(manifest.stretches, manifest.rows["id"].tolist(), store.signer)
     except OSError as error:  # the next look searches more
         log.warning("%s: %s", manifest.stretches.path, error.strerror or error)
 
@@ -203,12 +208,12 @@ def _index_path(store: DatasetStore, inputs: Named, records: RecordFormat) -> Pa
     return store.inputs / f"{xxhash.xxh3_128_hexdigest(os.fsencode(key))}.manifest"
 
 
-def _load(path: Path) -> Manifest | None:
-    """What was indexed last."""
+def _load(path: Path, signer: Signer) -> Manifest | None:
+    """What was indexed last, by this store: rows that somebody else put under a file's stamp would be believed."""
     try:
-        return Manifest.from_bytes(path.read_bytes(), str(path))
+        return Manifest.from_bytes(read_regular(path), str(path), signer, path.name)
     except FileNotFoundError:
         return None
-    except (StoreDamaged, DatasetStoreTooNew) as error:
+    except (StoreDamaged, DatasetStoreTooNew, OSError) as error:
         log.warning("%s The input is chunked from scratch.", error)
         return None

@@ -1,7 +1,8 @@
 """The chunks of one version of a dataset, file by file, and how they are kept on disk.
 
-Contract: `from_bytes(to_bytes())` is the identity; a manifest that is cut short, altered, or of a later format is
-refused with an error, never half read.
+Contract: `from_bytes(to_bytes())` is the identity; a manifest that is cut short, altered, of a later format, or signed
+for another place is refused with an error, never half read. Who may write to the store, but does not know its secret,
+can make no manifest that is obeyed, nor put one in the place of another.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import xxhash
 
+from incoop.base.checksums import DIGEST_BYTES, Signer, block_hash
 from incoop.base.errors import BadCall
 from incoop.base.file_stamps import Stamp
 from incoop.inchdfs.cutting import records as formats
@@ -26,11 +27,11 @@ from incoop.inchdfs.cutting.stretches import StretchBook
 from incoop.inchdfs.errors import DatasetStoreTooNew, StoreDamaged
 
 #: Bumped whenever cuts or this layout change: stored chunks and memos of another format are not comparable.
-#: 2: stamps hold the device, and say whether they are trusted. Cuts are those of 1, whose stamps are left out.
-FORMAT_VERSION = 2
+#: 2: stamps hold the device, and say whether they are trusted. 3: signed. Earlier ones are not read any more.
+FORMAT_VERSION = 3
 
 _MAGIC = b"INCOOPMF"
-_HEAD = struct.Struct("<8sIIQ")  # magic, format, header bytes, rows; a checksum of everything else follows
+_HEAD = struct.Struct("<8sIIQ")  # magic, format, header bytes, rows; a checksum of everything else, and its signature
 _CHECKSUM_SIZE = 16
 _BUILT_IN = {
     f.__name__: f for f in (formats.Lines, formats.FixedLength, formats.Delimited, formats.WholeFile, formats.Csv)
@@ -81,7 +82,8 @@ class Manifest:
             yield entry, self.rows[first : first + entry.chunks]
             first += entry.chunks
 
-    def to_bytes(self) -> bytes:
+    def to_bytes(self, signer: Signer, name: str) -> bytes:
+        """The bytes of the manifest, signed for the place of that name."""
         header = json.dumps(
             {
                 "settings": dataclasses.asdict(self.settings),
@@ -96,35 +98,45 @@ class Manifest:
         ).encode()
         head = _HEAD.pack(_MAGIC, FORMAT_VERSION, len(header), len(self.rows))
         body = header + np.ascontiguousarray(self.rows).tobytes()
-        return head + xxhash.xxh3_128_digest(head + body) + body
+        checksum = block_hash(head + body)
+        return b"".join([head, checksum, signer.sign_file(_named(name), checksum), body])
 
     @classmethod
-    def from_bytes(cls, data: bytes, where: str) -> Manifest:
-        """Read a manifest; `where` is named when it cannot be read."""
-        start = _HEAD.size + _CHECKSUM_SIZE
+    def from_bytes(cls, data: bytes, where: str, signer: Signer | None, name: str) -> Manifest:
+        """Read a manifest; `where` is named when it cannot be read. Without a signer, whoever wrote it."""
+        signed = _HEAD.size + _CHECKSUM_SIZE
+        start = signed + DIGEST_BYTES
         if len(data) < start or not data.startswith(_MAGIC):
             raise StoreDamaged(where, "not a manifest")
-        head, checksum, body = data[: _HEAD.size], data[_HEAD.size : start], data[start:]
+        head, checksum, body = data[: _HEAD.size], data[_HEAD.size : signed], data[start:]
         _, version, header_size, row_count = _HEAD.unpack(head)
         if version > FORMAT_VERSION:
             raise DatasetStoreTooNew(where, version, FORMAT_VERSION)
-        if xxhash.xxh3_128_digest(head + body) != checksum:
+        if version < FORMAT_VERSION:
+            raise StoreDamaged(where, f"format {version}, of an earlier build, is not read any more")
+        if block_hash(head + body) != checksum:
             raise StoreDamaged(where, "the manifest is cut short or altered")
-        header = json.loads(body[:header_size])
-        return cls(
-            settings=ChunkSettings(**header["settings"]),
-            records_tag=header["records"],
-            files=tuple(_entry(version, *fields) for fields in header["files"]),
-            rows=np.frombuffer(body, dtype=ROW, count=row_count, offset=header_size),
-            notes=header["notes"],
-        )
+        if signer is not None and not signer.accepts_file(_named(name), checksum, data[signed:start]):
+            raise StoreDamaged(where, "the manifest is not signed by this store")
+        try:
+            header = json.loads(body[:header_size])
+            return cls(
+                settings=ChunkSettings(**header["settings"]),
+                records_tag=header["records"],
+                files=tuple(_entry(*fields) for fields in header["files"]),
+                rows=np.frombuffer(body, dtype=ROW, count=row_count, offset=header_size),
+                notes=header["notes"],
+            )
+        except (ValueError, TypeError, KeyError) as error:
+            raise StoreDamaged(where, f"the manifest says what none does ({type(error).__name__})") from error
 
 
-def _entry(
-    version: int, name: str, size: int, chunks: int, stamp: list[int] | None, kept: bool, trusted: bool = False
-) -> FileEntry:
-    known = Stamp(*stamp) if stamp and version == FORMAT_VERSION else None
-    return FileEntry(name, size, chunks, known, kept, trusted)
+def _named(name: str) -> bytes:
+    return b"manifest\0" + name.encode("utf-8", "surrogateescape")
+
+
+def _entry(name: str, size: int, chunks: int, stamp: list[int] | None, kept: bool, trusted: bool) -> FileEntry:
+    return FileEntry(name, size, chunks, Stamp(*stamp) if stamp else None, kept, trusted)
 
 
 def tag_of(records: RecordFormat) -> str:

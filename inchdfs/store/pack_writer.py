@@ -19,7 +19,8 @@ import xxhash
 import zstandard
 
 from incoop.base.atomic import sync, unique_name, written_aside
-from incoop.inchdfs.store.packs import PACK_ROW, using_store, write_fully
+from incoop.base.own_files import clear_way
+from incoop.inchdfs.store.packs import PACK_ROW, signed_index, signer_of, using_store, write_fully
 
 #: Chunks are copied into buffers of at least this size, each of which is written with one call.
 _BATCH_BYTES = 4 << 20
@@ -171,7 +172,10 @@ def publish_pack(packs: Path, written: Path, rows: npt.NDArray[Any]) -> str:
     """Move a whole pack and its index to their names; return the name, which follows from the chunks inside."""
     index = rows.tobytes()
     name = xxhash.xxh3_128_hexdigest(index)
-    with written_aside(packs / f"{name}.index", [index, xxhash.xxh3_128_digest(index)]) as index_file:
+    content = signed_index(index, name, signer_of(packs.parent))
+    with written_aside(packs / f"{name}.index", content) as index_file:
+        for name_of in (packs / f"{name}.pack", packs / f"{name}.index"):
+            clear_way(name_of)
         written.rename(packs / f"{name}.pack")
         index_file.rename(packs / f"{name}.index")
     sync(packs)

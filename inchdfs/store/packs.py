@@ -1,7 +1,7 @@
 """Chunk bytes on disk: append-only pack files, each with an index of the chunks it holds.
 
-Contract: an index that can be read stands for data that can be (pack_writer.py sees to it). A chunk read from a pack
-is checked against its id.
+Contract: an index that can be read stands for data that can be (pack_writer.py sees to it), and says what this store
+wrote: it is signed, so that no length in it is made up. A chunk read from a pack is checked against its id.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ import numpy.typing as npt
 import xxhash
 import zstandard
 
+from incoop.base.checksums import Signer
+from incoop.base.own_files import open_regular, own_secret, read_regular
 from incoop.inchdfs.errors import FileChangedWhileRead, InputUnreadable, StoreDamaged, StoreFull, StoreUnusable
 
 log = logging.getLogger("incoop.inchdfs")
@@ -33,6 +35,24 @@ PACK_ROW = np.dtype(
         ("length", "<u4"),  # bytes of the chunk; equal to `stored` when not compressed
     ]
 )
+
+
+#: The file that holds what signs the store's manifests and indexes.
+SECRET = "secret"
+
+#: What a missing secret is taken for: a signer that accepts nothing.
+_ACCEPTS_NOTHING = Signer(os.urandom(32))
+
+
+def signer_of(folder: Path) -> Signer:
+    """What signs in a dataset store (`<store>/inchdfs`); where it has no secret yet, one that accepts nothing."""
+    path = folder / SECRET
+    try:
+        path.lstat()
+    except OSError:
+        return _ACCEPTS_NOTHING
+    with using_store(folder):
+        return Signer(own_secret(path))
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,11 +89,19 @@ def read_chunk(where: Location) -> bytes:
 
 
 def _read(where: Location) -> bytes:
-    with Path(where.path).open("rb", buffering=0) as file:
-        data = os.pread(file.fileno(), where.stored, where.offset)
+    handle = open_regular(where.path)
+    try:
+        # Looked at before anything is allocated.
+        if where.offset + where.stored > os.fstat(handle).st_size:
+            return b""
+        data = os.pread(handle, where.stored, where.offset)
+    finally:
+        os.close(handle)
     if where.stored == where.length:
         return data
     try:
+        if zstandard.frame_content_size(data) != where.length:
+            raise StoreDamaged(where.path, f"chunk {where.id.hex()} has another length")
         return zstandard.ZstdDecompressor().decompress(data, max_output_size=where.length)
     except (zstandard.ZstdError, MemoryError) as error:  # MemoryError: the size inside is damaged
         raise StoreDamaged(where.path, f"chunk {where.id.hex()} does not decompress ({error})") from error
@@ -104,10 +132,11 @@ class PackIndex:
     def load(cls, packs: Path) -> PackIndex:
         """Read the index of every whole pack. A damaged one is left out: its chunks count as lost."""
         tables = {}
+        signer = signer_of(packs.parent)
         with using_store(packs):
             for path in sorted(packs.glob("*.index")):
                 try:
-                    tables[path.stem] = _read_index(path)
+                    tables[path.stem] = _read_index(path, signer)
                 except StoreDamaged as damage:
                     log.warning("%s", damage)
                 except FileNotFoundError:  # a collection wrote the pack anew: start again
@@ -153,11 +182,27 @@ def sortable(ids: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return np.ascontiguousarray(ids).view("S16")
 
 
-def _read_index(path: Path) -> npt.NDArray[Any]:
-    data = path.read_bytes()
-    if len(data) % PACK_ROW.itemsize != 16 or xxhash.xxh3_128_digest(data[:-16]) != data[-16:]:
+def _read_index(path: Path, signer: Signer) -> npt.NDArray[Any]:
+    try:
+        data = read_regular(path)
+    except FileNotFoundError:
+        if path.is_symlink():
+            raise StoreDamaged(str(path), "it is a link to nothing") from None
+        raise
+    except OSError as error:
+        raise StoreDamaged(str(path), str(error.strerror)) from None
+    if len(data) % PACK_ROW.itemsize != 16 or not signer.accepts_file(_named(path.stem), data[:-16], data[-16:]):
         raise StoreDamaged(str(path), "the index is cut short or altered")
     return np.frombuffer(data[:-16], dtype=PACK_ROW)
+
+
+def _named(pack: str) -> bytes:
+    return b"index\0" + pack.encode("utf-8", "surrogateescape")
+
+
+def signed_index(rows: bytes, pack: str, signer: Signer) -> list[bytes]:
+    """The content of the index of a pack."""
+    return [rows, signer.sign_file(_named(pack), rows)]
 
 
 def write_fully(fd: int, data: bytes | memoryview) -> None:

@@ -23,7 +23,7 @@ from incoop.inchdfs.cutting.settings import ChunkSettings
 from incoop.inchdfs.cutting.splitter import ReadInto, Splitter
 from incoop.inchdfs.errors import FileChangedWhileRead
 from incoop.inchdfs.files.chunking import chunks_and_bytes
-from incoop.inchdfs.files.sources import InputFile, open_content, readable, total_size, unchanging
+from incoop.inchdfs.files.sources import InputFile, longest_record, open_content, readable, total_size, unchanging
 from incoop.inchdfs.store.dataset_store import DatasetStore, VersionName
 from incoop.inchdfs.store.manifest import FileEntry, Manifest, records_of, tag_of
 from incoop.inchdfs.store.pack_writer import PackWriter
@@ -159,7 +159,9 @@ def _append_to(
         keep, reopened = _reopen_last_chunk(store, manifest)
         appended = []
         with _concatenated(reopened, files) as read_into:
-            for chunk, view in Splitter(manifest.settings, records).split(read_into):
+            limits = [longest_record(file) for file in files]
+            longest = max((limit for limit in limits if limit is not None), default=None) if all(limits) else None
+            for chunk, view in Splitter(manifest.settings, records, longest).split(read_into):
                 sink.take(chunk, view)
                 appended.append(chunk)
         writer.finish()

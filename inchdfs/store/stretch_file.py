@@ -1,7 +1,7 @@
 """The stretches of an input's chunks on disk, beside its index: what lets the next look at it search only what changed.
 
-Contract: a cache. A file that is damaged, of another format or gone is an empty book: chunks are then searched as a
-whole, and cut into leaves as a whole.
+Contract: a cache. A file that is damaged, of another format, not signed by this store or gone is an empty book: chunks
+are then searched as a whole, and cut into leaves as a whole.
 """
 
 from __future__ import annotations
@@ -11,15 +11,18 @@ from collections.abc import Collection
 from pathlib import Path
 
 import numpy as np
-import xxhash
 
 from incoop.base.atomic import write_atomically
+from incoop.base.checksums import Signer
+from incoop.base.errors import IncoopError
 from incoop.base.ids import split_ids
+from incoop.base.own_files import clear_way, read_regular
 from incoop.inchdfs.cutting.stretches import NEW, ROW, Recut, RecutPiece, Rows, StretchBook
 
-_MAGIC = b"INCOOPS1"
-#: Magic; a digest of all that follows; chunks, rows of stretches, pieces.
+_MAGIC = b"INCOOPS2"
+#: Magic; a keyed checksum of all that follows; chunks, rows of stretches, pieces.
 _HEAD = struct.Struct("<8s16sIII")
+_SIGNED_FROM = 24
 
 
 def stretch_path(index: Path) -> Path:
@@ -27,16 +30,16 @@ def stretch_path(index: Path) -> Path:
     return index.with_suffix(".stretches")
 
 
-def load_stretches(path: Path) -> StretchBook:
+def load_stretches(path: Path, signer: Signer) -> StretchBook:
     """What is known."""
     try:
-        data = path.read_bytes()
-    except OSError:
+        data = read_regular(path)
+    except (OSError, IncoopError):
         return StretchBook(path)
     if len(data) < _HEAD.size or not data.startswith(_MAGIC):
         return StretchBook(path)
     _, digest, chunks, rows, pieces = _HEAD.unpack_from(data)
-    if xxhash.xxh3_128_digest(memoryview(data)[24:]) != digest:
+    if not signer.accepts_file(_named(path), data[_SIGNED_FROM:], digest):
         return StretchBook(path)
     at = _HEAD.size
     ids = split_ids(data[at : at + 16 * chunks])
@@ -66,7 +69,11 @@ def _pieces(stored: list[list[int]], rows: Rows) -> tuple[RecutPiece, ...]:
     return tuple(pieces)
 
 
-def save_stretches(book: StretchBook, chunks: Collection[bytes]) -> None:
+def _named(path: Path) -> bytes:
+    return b"stretches\0" + path.name.encode("utf-8", "surrogateescape")
+
+
+def save_stretches(book: StretchBook, chunks: Collection[bytes], signer: Signer) -> None:
     """Keep what is known of these chunks, if that is more than before and there is a place for it."""
     if not book.grew or book.path is None:
         return
@@ -85,5 +92,6 @@ def save_stretches(book: StretchBook, chunks: Collection[bytes]) -> None:
             *(rows, np.array(pieces, "<i4").tobytes()),
         ]
     )
-    write_atomically(book.path, [_MAGIC, xxhash.xxh3_128_digest(body), body], durable=False)
+    clear_way(book.path)
+    write_atomically(book.path, [_MAGIC, signer.sign_file(_named(book.path), body), body], durable=False)
     book.grew = False

@@ -57,11 +57,24 @@ def write_atomically(
 
 def make_folder(folder: Path) -> None:
     """Make a folder that others may not enter, and bring its name to disk: what is in it is lost without."""
-    missing = [each for each in (folder, *folder.parents) if not each.exists()]
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    for each in reversed(missing):
+    for each in make_private_folder(folder):
         with suppress(PermissionError):  # a folder that may not be opened
             sync(each.parent)
+
+
+def make_private_folder(folder: Path) -> list[Path]:
+    """Make a folder, and those above it that are missing, for their owner alone; those that were made.
+
+    `Path.mkdir` makes the ones above for whomever the umask lets in.
+    """
+    made = []
+    for each in (*reversed(folder.parents), folder):
+        with suppress(FileExistsError, PermissionError):
+            if not each.is_dir():
+                each.mkdir(mode=0o700)
+                made.append(each)
+    folder.mkdir(mode=0o700, exist_ok=True)
+    return made
 
 
 def sync(path: Path) -> None:

@@ -1,8 +1,8 @@
 """Keyed and plain checksums: what makes a stored byte trusted.
 
-Contract: an entry, a pack name and a generation are valid only under the store's secret, so write access to Redis or
-to the blob folder does not let anyone place bytes that a run would unpickle. A block's hash is not keyed; it is
-trusted because it stands in an entry that is.
+Contract: an entry, a generation and a file that is obeyed are valid only under the store's secret, so write access to
+Redis or to the blob folder does not let anyone place bytes that a run would unpickle. A block's hash is not keyed; it
+is trusted because it stands in an entry that is. Packs are named under a key of their own, which workers have.
 """
 
 from __future__ import annotations
@@ -40,16 +40,31 @@ def verify_block(data: bytes | bytearray | memoryview, expected: bytes) -> bool:
     return hmac.compare_digest(block_hash(data), expected)
 
 
-class Signer:
+class PackSigner:
+    """What names packs, and nothing else: a key that workers may have, from which the store's secret cannot be told."""
+
+    __slots__ = ("_pack", "key")
+
+    def __init__(self, key: bytes) -> None:
+        self.key = key
+        self._pack: Hash = blake2b(key=key, digest_size=DIGEST_BYTES, person=b"incoop.pack")
+
+    def pack_state(self) -> Hash:
+        """The keyed state whose digest over a pack's bytes is the pack's name."""
+        return self._pack.copy()
+
+
+class Signer(PackSigner):
     """The store's secret, as one keyed hash for each kind of thing, so that no kind passes for another."""
 
-    __slots__ = ("_entry", "_generation", "_pack", "key_check")
+    __slots__ = ("_entry", "_file", "_generation", "key_check")
 
     def __init__(self, secret: bytes) -> None:
         # blake2b takes keys up to 64 bytes; a user's secret may be a passphrase of any length.
         key = blake2b(secret, digest_size=32, person=b"incoop.key").digest()
+        super().__init__(blake2b(key=key, digest_size=32, person=b"incoop.packs").digest())
         self._entry: Hash = blake2b(key=key, digest_size=DIGEST_BYTES, person=b"incoop.entry")
-        self._pack: Hash = blake2b(key=key, digest_size=DIGEST_BYTES, person=b"incoop.pack")
+        self._file: Hash = blake2b(key=key, digest_size=DIGEST_BYTES, person=b"incoop.file")
         self._generation: Hash = blake2b(key=key, digest_size=DIGEST_BYTES, person=b"incoop.gen")
         #: Says which secret a store is signed with, and nothing else about it.
         self.key_check: bytes = blake2b(key=key, digest_size=DIGEST_BYTES, person=b"incoop.check").digest()
@@ -58,9 +73,16 @@ class Signer:
         """The keyed state that `incoop.memo.entry` copies once per entry."""
         return self._entry.copy()
 
-    def pack_state(self) -> Hash:
-        """The keyed state whose digest over a pack's bytes is the pack's name."""
-        return self._pack.copy()
+    def sign_file(self, name: bytes, body: bytes) -> bytes:
+        """The keyed checksum of a file that is obeyed; `name` says which, so that none stands in for another."""
+        state = self._file.copy()
+        state.update(len(name).to_bytes(4, "little"))
+        state.update(name)
+        state.update(body)
+        return state.digest()
+
+    def accepts_file(self, name: bytes, body: bytes, mac: bytes) -> bool:
+        return hmac.compare_digest(self.sign_file(name, body), mac)
 
     def sign_generation(self, body: bytes) -> bytes:
         state = self._generation.copy()

@@ -61,6 +61,8 @@ def local_path(named: Named, *, percent: bool = True) -> str:
 Copy the data to this machine, or mount it, and give its path. A local file whose name looks like this is ./NAME.
     """
     text = os.fspath(named)
+    if "\0" in text:
+        raise BadCall(f"{text!r:.200} is no path: it has a null character.")
     found = _SCHEME.match(text)
     if found is None:
         return text

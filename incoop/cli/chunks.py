@@ -10,6 +10,7 @@ import click
 from incoop import inchdfs
 from incoop.base.errors import BadCall
 from incoop.cli.options import chunk_size_options, record_format, record_options, settings_from
+from incoop.cli.say import say
 from incoop.cli.sources import named_files
 from incoop.inchdfs.files.sources import total_size
 
@@ -35,4 +36,4 @@ def chunks(file: str, **options: Any) -> None:
         (source,) = files
         settings = settings_from(options) or inchdfs.ChunkSettings.for_input(total_size([source]))
         for chunk in inchdfs.chunk_file(source, settings, records):
-            click.echo(f"{chunk.offset}\t{chunk.length}\t{chunk.id.hex()}")
+            say(f"{chunk.offset}\t{chunk.length}\t{chunk.id.hex()}")

@@ -8,6 +8,7 @@ import click
 
 from incoop import inchdfs
 from incoop.cli.options import store_option
+from incoop.cli.say import say
 
 
 @click.command()
@@ -26,9 +27,9 @@ def diff(old: str, new: str, show_records: bool, store: Path) -> None:
     """
     datasets = inchdfs.DatasetStore(store)
     found = inchdfs.diff(inchdfs.Dataset(datasets, old), inchdfs.Dataset(datasets, new))
-    click.echo(f"chunks\tshared {found.shared_chunks}\tadded {found.added_chunks}\tremoved {found.removed_chunks}")
-    click.echo(f"bytes\tshared {found.shared_bytes}\tadded {found.added_bytes}\tremoved {found.removed_bytes}")
-    click.echo(f"records\tadded {len(found.added_records)}\tremoved {len(found.removed_records)}")
+    say(f"chunks\tshared {found.shared_chunks}\tadded {found.added_chunks}\tremoved {found.removed_chunks}")
+    say(f"bytes\tshared {found.shared_bytes}\tadded {found.added_bytes}\tremoved {found.removed_bytes}")
+    say(f"records\tadded {len(found.added_records)}\tremoved {len(found.removed_records)}")
     if show_records:
         for sign, records in (("-", found.removed_records), ("+", found.added_records)):
             for record in records:

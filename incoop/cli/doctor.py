@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from incoop.cli.options import report_option, show_report, store_option
+from incoop.cli.say import say
 from incoop.maintenance.machine import examined
 
 
@@ -24,7 +25,7 @@ def doctor(store: Path, report: str) -> None:
     """
     findings = examined(store)
     for finding in findings:
-        click.echo(f"{'ok     ' if finding.good else 'MISSING'}  {finding.what}: {finding.says}")
+        say(f"{'ok     ' if finding.good else 'MISSING'}  {finding.what}: {finding.says}")
     healthy = all(finding.good for finding in findings)
     facts = {"healthy": healthy, "missing": [finding.what for finding in findings if not finding.good]}
     show_report(report, facts, "Everything is there." if healthy else "Mend what is missing, then repeat.")

@@ -10,6 +10,7 @@ import click
 
 from incoop.cli.options import Size, memo_option, report_option, show_report, store_option
 from incoop.cli.progress import ProgressLine, human
+from incoop.cli.say import say
 
 if TYPE_CHECKING:
     from incoop.inchdfs.store.collect import CollectedChunks as CollectedDatasets
@@ -72,9 +73,9 @@ def gc(
     with ProgressLine() as progress:
         done = collect_all(store, memo=memo, keep=keep, dry_run=dry_run, progress=progress)
     if done.memo is not None:
-        click.echo(_collected_text("memo", done.memo))
+        say(_collected_text("memo", done.memo))
     if done.datasets is not None:
-        click.echo(_collected_datasets_text(done.datasets, dry_run))
+        say(_collected_datasets_text(done.datasets, dry_run))
     show_report(report if report == "json" else "none", asdict(done), "")
 
 

@@ -9,6 +9,7 @@ import click
 
 from incoop import inchdfs
 from incoop.cli.options import store_option
+from incoop.cli.say import say
 
 
 @click.command()
@@ -33,4 +34,4 @@ def ls(name: str | None, store: Path) -> None:
     for each in wanted:
         manifest = datasets.manifest(each)
         created = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(manifest.notes["created"]))
-        click.echo(f"{each}\t{manifest.size}\t{len(manifest.rows)}\t{created}")
+        say(f"{each}\t{manifest.size}\t{len(manifest.rows)}\t{created}")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gc
 import importlib
+import io
 import logging
 import os
 import signal
@@ -17,6 +18,8 @@ import click
 
 from incoop import __version__
 from incoop.base.errors import BadCall, IncoopError
+from incoop.base.shown import escaped, shortened
+from incoop.cli.say import EscapingFormatter, say
 
 #: Subcommand -> (module:function, its line in `incoop --help`). The order is the order of the help text.
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -72,7 +75,9 @@ def cli(verbose: int) -> None:
       incoop ls logs
     """
     level = (logging.WARNING, logging.INFO, logging.DEBUG)[min(verbose, 2)]
-    logging.basicConfig(level=level, stream=sys.stderr, format="%(name)s: %(message)s")
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(EscapingFormatter("%(name)s: %(message)s"))
+    logging.basicConfig(level=level, handlers=[handler])
 
 
 def main() -> None:
@@ -84,9 +89,13 @@ def main() -> None:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     try:
         # Out of standalone mode click gives an exit code back, where a command ended with one.
-        sys.exit(cli.main(standalone_mode=False))
+        code = cli.main(standalone_mode=False)
+        sys.stdout.flush()
+        sys.exit(code)
     except click.ClickException as wrong_call:
-        wrong_call.show()
+        told = io.StringIO()
+        wrong_call.show(told)
+        click.echo(escaped(shortened(told.getvalue())), nl=False, err=True)
         sys.exit(wrong_call.exit_code)
     except (click.Abort, KeyboardInterrupt):
         click.echo("incoop: interrupted; what was finished is kept", err=True)
@@ -96,5 +105,32 @@ def main() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
     except IncoopError as error:
-        click.echo(f"incoop: {error}", err=True)
+        say(f"incoop: {shortened(str(error))}", err=True)
         sys.exit(2 if isinstance(error, BadCall) else 1)
+    except OSError as error:
+        say(f"incoop: {shortened(_refused(error))}", err=True)
+        _leave_output()
+        sys.exit(1)
+    except MemoryError:
+        say(
+            "incoop: there is not enough memory. Free some, or give smaller chunks (--average); nothing is lost.",
+            err=True,
+        )
+        sys.exit(1)
+
+
+def _refused(error: OSError) -> str:
+    """What the system would not do, and what to do about it."""
+    where = f" ({error.filename})" if error.filename else ""
+    return (
+        f"the system refused{where}: {error.strerror or error}. What was finished is kept; free some room, or mend the "
+        "path or its permissions, and repeat."
+    )
+
+
+def _leave_output() -> None:
+    """Keep Python from trying once more, at its end, to write what could not be written."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from incoop.base.errors import BadCall
+from incoop.base.own_files import read_own
 from incoop.base.paths import local_path
+from incoop.cli.say import say
 
 if TYPE_CHECKING:
     from incoop import inchdfs
@@ -78,15 +80,59 @@ def store_option(command: Command) -> Command:
 
 
 def memo_option(command: Command) -> Command:
-    """`--memo URL`, also read from INCOOP_MEMO."""
-    return click.option(
-        "--memo",
-        metavar="URL",
-        default=None,
-        envvar="INCOOP_MEMO",
-        show_envvar=True,
-        help="redis://, rediss:// or unix:// address; by default a private server inside the store.",
-    )(command)
+    """`--memo URL`, also read from INCOOP_MEMO or from a file that `--memo-file` names."""
+    for decorate in (
+        click.option(
+            "--memo-file",
+            type=LocalPath(),
+            expose_value=False,
+            is_eager=True,
+            callback=_memo_of_file,
+            help="File that holds the address, with a password that nobody else sees.",
+        ),
+        click.option(
+            "--memo",
+            metavar="URL",
+            default=None,
+            envvar="INCOOP_MEMO",
+            show_envvar=True,
+            callback=_memo,
+            help="redis://, rediss:// or unix:// address; by default a private server inside the store.",
+        ),
+    ):
+        command = decorate(command)
+    return command
+
+
+#: Where the address of `--memo-file` waits for `--memo`, which the command sees.
+_FROM_FILE = "incoop memo file"
+
+
+def _memo_of_file(context: click.Context, _: click.Parameter, path: Path | None) -> None:
+    """Read the address: the file must be ours, since it says whom to believe."""
+    if path is None:
+        return
+    try:
+        content = read_own(path).decode().strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadCall(f"--memo-file {path} cannot be read: {getattr(error, 'strerror', None) or 'no text'}.") from None
+    if not content or "\n" in content:
+        raise BadCall(f"--memo-file {path} must hold one line, a redis://, rediss:// or unix:// address.")
+    context.meta[_FROM_FILE] = content
+
+
+def _memo(context: click.Context, option: click.Parameter, url: str | None) -> str | None:
+    on_command_line = context.get_parameter_source(str(option.name)) is click.core.ParameterSource.COMMANDLINE
+    if _FROM_FILE in context.meta:
+        if on_command_line:
+            raise BadCall("--memo and --memo-file say the same; give one of them.")
+        return str(context.meta[_FROM_FILE])
+    if url and on_command_line and "@" in url:
+        warning = (
+            "the password in --memo can be seen by every user of this machine (ps); use INCOOP_MEMO or --memo-file"
+        )
+        say(f"incoop: {warning}", err=True)
+    return url
 
 
 def report_option(command: Command) -> Command:
@@ -103,7 +149,7 @@ def report_option(command: Command) -> Command:
 def show_report(report: str, facts: Mapping[str, Any], text: str) -> None:
     """Print a report as `--report` asks."""
     if report == "text":
-        click.echo(text, err=True)
+        say(text, err=True)
     elif report == "json":
         click.echo(json.dumps(facts), err=True)
 

@@ -24,6 +24,7 @@ from incoop.cli.options import (
     store_option,
 )
 from incoop.cli.progress import human
+from incoop.cli.say import say
 from incoop.cli.sources import named_files
 from incoop.inchdfs.files.sources import total_size
 
@@ -70,7 +71,7 @@ def put(
             done = inchdfs.put(
                 datasets, files, name, settings=settings, records=records, compress=compress, progress=progress
             )
-    click.echo(str(done.version))
+    say(str(done.version))
     facts = {
         "version": str(done.version),
         "bytes": done.bytes,

@@ -8,6 +8,7 @@ import click
 
 from incoop import inchdfs
 from incoop.cli.options import store_option
+from incoop.cli.say import say
 
 
 @click.command()
@@ -24,4 +25,4 @@ def rm(name: str, store: Path) -> None:
       incoop rm logs && incoop gc
     """
     for version in inchdfs.DatasetStore(store).remove(name):
-        click.echo(f"removed {version}", err=True)
+        say(f"removed {version}", err=True)

@@ -19,6 +19,7 @@ from incoop.cli.options import (
     show_report,
     store_option,
 )
+from incoop.cli.say import for_output, say
 from incoop.fronts.common.early import prepare_processes
 
 
@@ -76,12 +77,12 @@ def run(
     origin = Origin(job, inputs, str(Path.cwd()))
     with connect(store, memo=memo, master=master, chunks=settings_from(options)) as session:
         if explain:
-            click.echo(str(session.explain(loaded, list(inputs), paranoid=paranoid)))
+            say(str(session.explain(loaded, list(inputs), paranoid=paranoid)))
             return
         result = session.run(loaded, list(inputs), paranoid=paranoid, strict=strict, verify=verify, origin=origin)
         if output is not None:
             written = result.save(output)
-            click.echo(f"{len(written)} part files written to {output}", err=True)
+            say(f"{len(written)} part files written to {output}", err=True)
         elif changes:
             for change in result.changes():
                 _print(f"{line_of(change.key, change.old)}\t{line_of('', change.new)[1:]}\n")
@@ -93,6 +94,7 @@ def run(
 
 
 def _print(line: str) -> None:
+    line = for_output(line)
     try:
         sys.stdout.write(line)
     except UnicodeEncodeError:  # text that no encoding has is printed as part files have it

@@ -8,6 +8,7 @@ import click
 
 from incoop import inchdfs
 from incoop.cli.options import store_option
+from incoop.cli.say import say
 from incoop.inchdfs.store.compare import shared_bytes
 
 
@@ -45,4 +46,4 @@ def stat(name: str, store: Path) -> None:
         before = datasets.manifest(f"{version.name}@{earlier[-1]}")
         lines.append((f"shared with @{earlier[-1]}", f"{shared_bytes(before.rows, manifest.rows)} bytes"))
     for key, value in lines:
-        click.echo(f"{key}\t{value}")
+        say(f"{key}\t{value}")

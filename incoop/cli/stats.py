@@ -10,6 +10,7 @@ import click
 
 from incoop.cli.options import memo_option, report_option, show_report, store_option
 from incoop.cli.progress import human
+from incoop.cli.say import say
 
 if TYPE_CHECKING:
     from incoop.memo import StoreStats
@@ -32,7 +33,7 @@ def stats(store: Path, memo: str | None, report: str) -> None:
 
     with MemoStore.open(store, memo, create=False, maintenance=True) as opened:
         found = count(opened)
-    click.echo(_stats_text(found))
+    say(_stats_text(found))
     facts = {**asdict(found), "hit_rate": found.hit_rate}
     for job, one in zip(facts["jobs"], found.jobs, strict=True):
         job["hit_rate"] = one.hit_rate

@@ -9,6 +9,7 @@ import click
 
 from incoop.base.errors import BadCall
 from incoop.cli.options import DEFAULT_STORE, Size, show_report
+from incoop.cli.say import say
 from incoop.fronts.streaming.options import HELP, Options, parse_options
 
 _REPORTS = ("text", "json", "none")
@@ -83,7 +84,7 @@ def streaming(ctx: click.Context, /, **params: Any) -> None:
             done = run_streaming(session, options)
         finally:
             for note in options.notes:
-                click.echo(f"note: {note}", err=True)
+                say(f"note: {note}", err=True)
         show_report(report, done.as_dict(), str(done))
 
 

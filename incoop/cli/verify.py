@@ -10,6 +10,7 @@ import click
 
 from incoop.cli.options import Share, memo_option, report_option, show_report, store_option
 from incoop.cli.progress import ProgressLine, human
+from incoop.cli.say import say
 
 if TYPE_CHECKING:
     from incoop.inchdfs.store.collect import VerifiedChunks as VerifiedDatasets
@@ -21,6 +22,7 @@ SHOWN = 20
 
 @click.command()
 @click.option("--dry-run", is_flag=True, help="Only report; drop nothing.")
+@click.option("--repair", is_flag=True, help="Also set right what would be refused.")
 @click.option(
     "--rerun",
     type=Share(),
@@ -30,35 +32,37 @@ SHOWN = 20
 @store_option
 @memo_option
 @report_option
-def verify(dry_run: bool, rerun: float | None, store: Path, memo: str | None, report: str) -> None:
+def verify(dry_run: bool, repair: bool, rerun: float | None, store: Path, memo: str | None, report: str) -> None:
     """Re-read every entry, pack and stored chunk; report and drop what is missing or damaged.
 
     A dropped result is computed again by the next run that needs it; a dropped chunk is stored again by the next put
     of its source. --rerun loads each job that `incoop run` ran last in a process of its own and computes a share of its
     chunks and keys with nothing memoized. The exit code is 1 when there was damage, or something came out differently.
+    --repair mends what no run can use: a memo whose own record or format number is damaged begins anew, manifests that
+    cannot be read are set aside, and those of a store that lost its secret are signed again.
 
     \b
     Examples:
       incoop verify --dry-run
-      incoop verify --store /data/incoop-store
+      incoop verify --repair --store /data/incoop-store
       incoop verify --rerun 5%
     """
     from incoop.maintenance.rerun import rerun_jobs
     from incoop.maintenance.store import verify_all
 
     with ProgressLine() as progress:
-        found = verify_all(store, memo=memo, dry_run=dry_run, progress=progress)
+        found = verify_all(store, memo=memo, dry_run=dry_run, progress=progress, repair=repair and not dry_run)
     facts: dict[str, Any] = {"clean": found.clean}
     if found.memo is not None:
-        click.echo(_verified_text(found.memo))
+        say(_verified_text(found.memo))
         facts = asdict(found.memo) | facts
     if found.datasets is not None:
-        click.echo(_verified_datasets_text(found.datasets, dry_run))
+        say(_verified_datasets_text(found.datasets, dry_run))
         facts["datasets"] = asdict(found.datasets)
     if rerun is not None:
         facts["rerun"] = []
         for each in rerun_jobs(store, memo, rerun):
-            click.echo(f"{each.job}: {each.said}")
+            say(f"{each.job}: {each.said}")
             facts["rerun"].append(asdict(each))
             facts["clean"] = facts["clean"] and not each.wrong
     show_report(report if report == "json" else "none", facts, "")
@@ -78,6 +82,7 @@ def _verified_text(found: Verified) -> str:
         ("pack is damaged", found.damaged_packs),
         ("pack is missing", found.missing_packs),
         ("generation is damaged", found.damaged_generations),
+        ("set right", found.mended),
     ):
         lines += [f"  {what}: {name}" for name in names[:SHOWN]]
         if len(names) > SHOWN:

@@ -78,6 +78,7 @@ class ChunkedInput:
     blocks: Callable[[list[int]], Sequence[Block]]
     #: What chunks are read from, where that is an index or a dataset.
     manifests: tuple[Manifest, ...] = ()
+    store: inchdfs.DatasetStore | None = None
 
     @property
     def size(self) -> int:
@@ -97,7 +98,8 @@ class ChunkedInput:
     def keep_stretches(self) -> None:
         """Keep what was taken in."""
         for manifest in self.manifests:
-            inchdfs.keep_stretches(manifest)
+            assert self.store is not None
+            inchdfs.keep_stretches(self.store, manifest)
 
 
 def chunk_inputs(
@@ -133,7 +135,7 @@ def chunk_inputs(
     mapper_of = np.repeat([which for _, which in pieces], [len(piece.rows) for piece, _ in pieces])
     manifests = tuple(piece.manifest for piece, _ in pieces if piece.manifest is not None)
     blocks = partial(_blocks, [piece for piece, _ in pieces])
-    return ChunkedInput(rows, mapper_of.astype(np.int64), blocks, manifests)
+    return ChunkedInput(rows, mapper_of.astype(np.int64), blocks, manifests, store)
 
 
 def _manifests(

@@ -2,12 +2,14 @@
 
 Contract: a part file appears whole or not at all; `_SUCCESS` stands only beside a complete set. A folder that holds
 anything else is refused, never overwritten. What was written is remembered in `_incoop.json`; a part file that someone
-touched since is written again.
+touched since is written again. Notes that are damaged mean that every part is. Whatever they say, nothing but part
+files of this folder is touched.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
 from dataclasses import astuple
 from functools import partial
@@ -17,12 +19,16 @@ from typing import Any
 from incoop.base.atomic import write_atomically
 from incoop.base.errors import IncoopError
 from incoop.base.file_stamps import Stamp
+from incoop.base.own_files import NotAFile, clear_way, read_regular
 from incoop.engine.output import Output, OutputBlock, Pair, read_blocks
 from incoop.engine.running.workforce import Workforce
 from incoop.engine.stored import BlobReader
 from incoop.memo import WorkerConfig
 
 _NOTES = "_incoop.json"
+
+#: What we call a part file.
+_PART = re.compile(r"part-\d{5,9}")
 
 
 class OutputFolderTaken(IncoopError):
@@ -36,6 +42,20 @@ class OutputFolderTaken(IncoopError):
         return (
             f"{self.folder} holds {self.example}, which no earlier run wrote. Nothing was changed; "
             "choose another folder, or empty this one."
+        )
+
+
+class OutputUnwritable(IncoopError):
+    """The output folder cannot be written to."""
+
+    def __init__(self, folder: str, reason: str) -> None:
+        super().__init__(folder, reason)
+        self.folder, self.reason = folder, reason
+
+    def __str__(self) -> str:
+        return (
+            f"cannot write part files to {self.folder}: {self.reason}. The result is kept; free some room there or "
+            "mend the folder and save it again, or choose another one."
         )
 
 
@@ -63,15 +83,21 @@ def write_lines(pairs: Iterable[Pair], path: Path) -> None:
 _FEW_BYTES = 1 << 20
 
 
-def _write_part(worker: WorkerConfig, item: tuple[list[OutputBlock], str]) -> bool:
-    """Write a part in a worker; whether that could be done: it may not have the classes of keys and values."""
+def _write_part(worker: WorkerConfig, item: tuple[list[OutputBlock], str]) -> bool | str:
+    """Write a part in a worker; whether that could be done: it may not have the classes of keys and values.
+
+    What the system refused is told as text.
+    """
     blocks, path = item
     reader = BlobReader(worker.open())
     try:
         pairs = read_blocks(blocks, reader)
     except (ImportError, AttributeError):
         return False
-    write_lines(pairs, Path(path))
+    try:
+        write_lines(pairs, Path(path))
+    except OSError as error:
+        return error.strerror or str(error)
     return True
 
 
@@ -83,6 +109,9 @@ def _write_parts(
     if sum(block.length for blocks, _ in items for block in blocks) > _FEW_BYTES:
         run = workforce.spark.run if workforce.spark.running else workforce.processes.run
         done = run(f"write {len(items)} part files", partial(_write_part, worker), items)
+        for (_, path), refused in zip(items, done, strict=True):
+            if isinstance(refused, str):
+                raise OutputUnwritable(str(Path(path).parent), refused)
         left = [item for item, written in zip(items, done, strict=True) if not written]
     for blocks, path in left:
         write_lines(read_blocks(blocks, reader), Path(path))
@@ -92,7 +121,15 @@ def save_parts(
     output: Output, folder: Path, worker: WorkerConfig, workforce: Workforce, reader: BlobReader
 ) -> list[Path]:
     """Bring a folder up to date; return the files that were written."""
-    folder = folder.absolute()
+    try:
+        return _save_parts(output, folder.absolute(), worker, workforce, reader)
+    except OSError as error:
+        raise OutputUnwritable(str(folder), error.strerror or str(error)) from error
+
+
+def _save_parts(
+    output: Output, folder: Path, worker: WorkerConfig, workforce: Workforce, reader: BlobReader
+) -> list[Path]:
     written = _notes(folder)
     wanted = {f"part-{part:05d}": part for part in range(len(output))}
     fresh = {
@@ -124,14 +161,30 @@ def _notes(folder: Path) -> dict[str, list[Any]]:
         return {}
     if not folder.is_dir():
         raise OutputFolderTaken(str(folder), "a file of that name")
-    notes: dict[str, list[Any]] = json.loads((folder / _NOTES).read_text()) if (folder / _NOTES).exists() else {}
+    notes = _read_notes(folder / _NOTES)
     for path in sorted(folder.iterdir()):
-        if path.name not in notes and not path.name.startswith(("_incoop", "_SUCCESS", "_part-")):
+        ours = path.name in notes if notes is not None else _PART.fullmatch(path.name)
+        if not ours and not path.name.startswith(("_incoop", "_SUCCESS", "_part-")):
             raise OutputFolderTaken(str(folder), path.name)
-    return notes
+    # Of damaged notes it is known that we wrote here, and not what: part files are ours, and are all written again.
+    return notes if notes is not None else {path.name: [] for path in folder.iterdir() if _PART.fullmatch(path.name)}
+
+
+def _read_notes(path: Path) -> dict[str, list[Any]] | None:
+    """What the notes say; None where they are damaged. Names that we do not give are not ours to touch."""
+    try:
+        notes = json.loads(read_regular(path))
+    except FileNotFoundError:
+        return {}
+    except (NotAFile, ValueError, RecursionError):
+        return None
+    if not isinstance(notes, dict) or not all(isinstance(value, list) for value in notes.values()):
+        return None
+    return {name: value for name, value in notes.items() if _PART.fullmatch(name)}
 
 
 def _write_notes(folder: Path, notes: dict[str, list[Any]]) -> None:
+    clear_way(folder / _NOTES)
     write_atomically(folder / _NOTES, [json.dumps(notes).encode()], durable=False, mark="")
 
 

@@ -6,8 +6,10 @@ only reads and writes packs loads neither redis-py nor numpy.
     entry.py                      what an entry is
     store.py generations.py       what the engine calls
     blobs.py files.py frames.py fsspec_files.py cache.py worker.py     packs
-    store_session.py private_server.py locks.py session_registry.py    who is here, and the private Redis
-    link.py wire.py address.py redis_keys.py                           the line to Redis
+    store_session.py private_server.py locks.py session_record.py session_registry.py leftovers.py
+                                  who is here, and was; the private Redis
+    identity.py signed_files.py                                        what the folder is, signed
+    link.py wire.py address.py redis_keys.py mending.py                the line to Redis, and what it holds set right
     collector.py retention.py trash.py census.py verifier.py store_stats.py    maintenance
 
 Imports base only.
@@ -29,12 +31,14 @@ if TYPE_CHECKING:
         NoRedisServer,
         PackUnreadable,
         PackWriteFailed,
+        RedisDamaged,
         RedisUnreachable,
         ServerFailed,
         StoreBusyElsewhere,
         StoreElsewhere,
         StoreMissing,
         StoreTooNew,
+        StoreUnusable,
         WrongSecret,
     )
     from incoop.memo.events import MemoEvent
@@ -57,12 +61,14 @@ _HOME_OF = {
             "NoRedisServer",
             "PackUnreadable",
             "PackWriteFailed",
+            "RedisDamaged",
             "RedisUnreachable",
             "ServerFailed",
             "StoreBusyElsewhere",
             "StoreElsewhere",
             "StoreMissing",
             "StoreTooNew",
+            "StoreUnusable",
             "WrongSecret",
         ),
         "events": ("MemoEvent",),
@@ -90,6 +96,7 @@ __all__ = [
     "NoRedisServer",
     "PackUnreadable",
     "PackWriteFailed",
+    "RedisDamaged",
     "RedisUnreachable",
     "ServerFailed",
     "StoreBusyElsewhere",
@@ -97,6 +104,7 @@ __all__ = [
     "StoreMissing",
     "StoreStats",
     "StoreTooNew",
+    "StoreUnusable",
     "Verified",
     "WorkerConfig",
     "WrongSecret",

@@ -7,7 +7,6 @@ TLS options in the URL). What is shown to people never holds the password.
 from __future__ import annotations
 
 from typing import Any
-from urllib.parse import urlsplit
 
 import redis
 from redis.backoff import NoBackoff
@@ -15,6 +14,7 @@ from redis.connection import parse_url
 from redis.retry import Retry
 
 from incoop.base.errors import BadCall
+from incoop.base.shown import is_clear, shown_address
 from incoop.memo.errors import RedisUnreachable
 from incoop.memo.wire import READ_BYTES, bulk_parser
 
@@ -27,30 +27,31 @@ CONNECT_SECONDS = 5.0
 REPLY_SECONDS = 20.0
 
 
-def shown(url: str) -> str:
-    """The address without its secrets.
-
-    Example:
-        >>> shown("rediss://bob:hunter2@cache.example:6380/3?ssl_ca_certs=ca.pem")
-        'rediss://cache.example:6380/3'
-    """
-    parts = urlsplit(url)
-    host = parts.netloc.rpartition("@")[2]
-    return f"{parts.scheme}://{host}{parts.path}"
+shown = shown_address
 
 
 def check_address(url: str) -> None:
-    """Refuse what is not a Redis address, before anything is created."""
-    if urlsplit(url).scheme not in SCHEMES:
+    """Refuse what is not a Redis address, before anything is created.
+
+    Also one of which it is not clear what is the password: a part of it would be taken for a host, which errors name.
+    """
+    if url.partition("://")[0] not in SCHEMES:
         raise BadCall(f"memo={shown(url)!r} is not a Redis address: use redis://, rediss:// or unix://")
+    if not is_clear(url):
+        raise BadCall(
+            f"memo={shown(url)!r} is not understood: characters such as / ? # @ : and blanks in a user's name or "
+            "password are written as %-codes (urllib.parse.quote(password, safe='') gives these)."
+        )
 
 
 def make_pool(url: str, *, reply_seconds: float = REPLY_SECONDS) -> redis.ConnectionPool:
     """A connection pool for the address; nothing is connected yet."""
     try:
         options: dict[str, Any] = parse_url(url)  # type: ignore[no-untyped-call]
-    except ValueError as error:
-        raise BadCall(f"memo={shown(url)!r} is not a Redis address: {error}") from None
+    except ValueError:  # which may quote a part of the password
+        raise BadCall(
+            f"memo={shown(url)!r} is not a Redis address: its port, database or an option is not understood"
+        ) from None
     # Ours last, so that options in the URL cannot change how values are read. RESP2: plain arrays, no pushes.
     # No retries here: `incoop.memo.link` decides what to repeat.
     options.update(

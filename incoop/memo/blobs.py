@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import BinaryIO, TypeVar
 
-from incoop.base.checksums import Signer, verify_block
+from incoop.base.checksums import PackSigner, verify_block
 from incoop.base.errors import BadCall
 from incoop.base.ids import ID_BYTES
 from incoop.memo.cache import CachedFiles
@@ -63,7 +63,7 @@ def parse_compression(text: str) -> int | None:
 class BlobStore:
     """Packs by name, read in ranges."""
 
-    def __init__(self, files: PackFiles, signer: Signer, *, compression: str = "none", events: EventLog) -> None:
+    def __init__(self, files: PackFiles, signer: PackSigner, *, compression: str = "none", events: EventLog) -> None:
         self.files = files
         self._signer = signer
         self._level = parse_compression(compression)

@@ -35,7 +35,8 @@ from incoop.memo.files import CLOCK_SLACK, FolderFiles, now_at
 from incoop.memo.generations import GenerationHead, encode_head, field_of
 from incoop.memo.link import Link
 from incoop.memo.retention import Candidate, Keep, choose
-from incoop.memo.session_registry import SessionRecord, living
+from incoop.memo.session_record import SessionRecord
+from incoop.memo.session_registry import living
 from incoop.memo.store import MemoStore
 from incoop.memo.trash import close_trash, drop_trash, restore, take_out, trash_numbers
 
@@ -86,6 +87,8 @@ def _take_lock(link: Link, store: MemoStore) -> str:
     if link.client.set(key, own, nx=True, ex=LOCK_SECONDS):
         return own
     holder = (link.client.get(key) or b"").decode()
+    if link.client.ttl(key) < 0:  # no collection takes the lock for good
+        link.client.expire(key, LOCK_SECONDS)
     # On a shared server the holder may be on a machine whose locks are not seen here: then its time decides.
     if not store.session.private or holder in store.session.locked_sessions():
         return holder

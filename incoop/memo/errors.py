@@ -36,7 +36,36 @@ class StoreTooNew(MemoError):
     def __str__(self) -> str:
         return (
             f"the memo store in {self.where} has format {self.found}; this incoop reads up to {self.supported}. "
-            "Upgrade incoop, or use another store folder."
+            "Upgrade incoop, or use another store folder. If no later incoop was ever used here, the number is "
+            "damaged: `incoop verify --repair` begins the memo anew."
+        )
+
+
+class StoreUnusable(MemoError):
+    """The operating system refused to read or write in the store's folder."""
+
+    def __init__(self, folder: str, why: str) -> None:
+        super().__init__(folder, why)
+        self.folder, self.why = folder, why
+
+    def __str__(self) -> str:
+        return (
+            f"cannot use the store {self.folder}: {self.why}. Check that it is a folder of yours with room to write, "
+            "or choose another with --store; what was stored stays as it is."
+        )
+
+
+class RedisDamaged(MemoError):
+    """Redis holds something of this store that it did not write, and that could not be mended."""
+
+    def __init__(self, address: str, cause: str) -> None:
+        super().__init__(address, cause)
+        self.address, self.cause = address, cause
+
+    def __str__(self) -> str:
+        return (
+            f"what Redis at {self.address} holds of this store is damaged, and could not be mended: {self.cause}. "
+            "`incoop verify --repair` drops it; results are computed again."
         )
 
 
@@ -78,7 +107,8 @@ class WrongSecret(MemoError):
     def __str__(self) -> str:
         return (
             f"the secret given for {self.folder} is not the one its entries are signed with. "
-            "Give the same secret as before (or restore memo/secret), or use another store folder."
+            "Give the same secret as before (or restore memo/secret), or use another store folder; "
+            "`incoop verify --repair` begins the memo anew."
         )
 
 

@@ -126,13 +126,23 @@ class DidFindEmptyMemo(MemoEvent):
 
 
 @dataclass(frozen=True, slots=True)
-class DidTightenSecret(MemoEvent):
-    """Others could read the secret file; its mode was set back to 0600."""
+class DidBeginAnew(MemoEvent):
+    """The record of what the store is was damaged, or not written by it: the memo begins empty, under a new id."""
 
     path: str
 
     def __str__(self) -> str:
-        return f"{self.path} was readable by others; set to 0600. Use a new store if they are not trusted"
+        return f"{self.path} is damaged or was not written by this store; the memo begins anew, all is computed once"
+
+
+@dataclass(frozen=True, slots=True)
+class DidMendRedis(MemoEvent):
+    """Fields in Redis were not what this store writes; they were dropped or set right."""
+
+    fields: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"what Redis holds of this store was damaged and is mended: {', '.join(self.fields)}"
 
 
 Sink = Callable[[MemoEvent], None]

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import BinaryIO, Protocol
 
 from incoop.base.atomic import make_folder, sync, unique_name
+from incoop.base.own_files import clear_way, remove
 
 #: Folder for temporary names, beside the packs so that a rename never crosses filesystems.
 TEMP = "tmp"
@@ -86,6 +87,9 @@ class FolderFiles:
             sync(source)
         try:
             source.replace(target)
+        except IsADirectoryError:
+            clear_way(target)
+            source.replace(target)
         except FileNotFoundError:
             if self._fsync:
                 make_folder(target.parent)
@@ -96,11 +100,12 @@ class FolderFiles:
             sync(target.parent)
 
     def discard(self, temporary: str) -> None:
-        (self._folder / TEMP / temporary).unlink(missing_ok=True)
+        remove(self._folder / TEMP / temporary)
 
     def read(self, name: str, ranges: Sequence[Range]) -> list[bytes]:
         # A plain string: pathlib would take longer than the read.
-        fd = os.open(f"{self.where}/{split_name(name)}", os.O_RDONLY | os.O_CLOEXEC)
+        # Not waited for: a pipe in its place cannot be read from the middle, which is an error.
+        fd = os.open(f"{self.where}/{split_name(name)}", os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
         try:
             # One pread gives at most 2 GiB; a pack that long comes in pieces.
             return [_pread(fd, offset, length) for offset, length in ranges]
@@ -114,7 +119,7 @@ class FolderFiles:
         """Remove a pack, unless it was published again since that time; says whether it is gone."""
         path = self._path(name)
         if unless_since is None:
-            path.unlink(missing_ok=True)
+            remove(path)
             return True
         # Look at the time only after taking the name away: a writer that publishes later makes a new file, and one
         # that published before is seen here and gets its file back.
@@ -123,12 +128,12 @@ class FolderFiles:
             path.rename(taken)
         except FileNotFoundError:
             return True
-        if taken.stat().st_mtime >= unless_since:
-            with contextlib.suppress(FileExistsError):
+        if taken.lstat().st_mtime >= unless_since:
+            with contextlib.suppress(FileExistsError, PermissionError):  # PermissionError: a folder
                 path.hardlink_to(taken)
-            taken.unlink()
+            remove(taken)
             return False
-        taken.unlink()
+        remove(taken)
         return True
 
     def scan(self) -> Iterator[StoredFile]:

@@ -15,6 +15,7 @@ import fsspec
 
 from incoop.base.atomic import unique_name
 from incoop.base.errors import BadCall
+from incoop.base.shown import is_clear, shown_address
 from incoop.memo.files import TEMP, Range, StoredFile, split_name
 
 
@@ -25,9 +26,10 @@ class FsspecFiles:
         try:
             fs, root = fsspec.core.url_to_fs(url, **(options or {}))
         except (ValueError, ImportError) as error:
-            raise BadCall(f"blobs={url!r} cannot be opened: {error}") from error
+            why = str(error) if is_clear(url) and "@" not in url else type(error).__name__
+            raise BadCall(f"blobs={shown_address(url)!r} cannot be opened: {why}") from None
         self._fs, self._root = fs, root.rstrip("/")
-        self.where = url
+        self.where = shown_address(url)
 
     def _path(self, name: str) -> str:
         return f"{self._root}/{split_name(name)}"

@@ -78,7 +78,7 @@ def packed_ids(ids: bytes | Sequence[bytes] | Iterable[bytes]) -> bytes:
 
 def field_of(job: str, number: int) -> bytes:
     """The generation's field in the hash of generations."""
-    return _FIELD.pack(number) + job.encode()
+    return _FIELD.pack(number) + job.encode("utf-8", "surrogatepass")
 
 
 def make_head(
@@ -93,7 +93,7 @@ def make_head(
 
 
 def encode_head(head: GenerationHead, signer: Signer) -> bytes:
-    name = head.job.encode()
+    name = head.job.encode("utf-8", "surrogatepass")
     header = _HEADER.pack(
         GENERATION_FORMAT,
         head.pack is not None,
@@ -117,7 +117,7 @@ def decode_head(field: bytes, raw: bytes | None, signer: Signer) -> GenerationHe
         return None
     layout, has_pack, name_bytes, number, when, *rest = _HEADER.unpack_from(body)
     ends = _HEADER.size + name_bytes
-    job = body[_HEADER.size : ends].decode()
+    job = body[_HEADER.size : ends].decode("utf-8", "surrogatepass")
     if layout != GENERATION_FORMAT or field != field_of(job, number):
         return None
     lengths, digests, pack = tuple(rest[0:3]), tuple(rest[3:6]), rest[6]

@@ -2,25 +2,34 @@
 
 Contract: called with the folder's gate held. The id is the store's namespace in Redis and below a blob URL, so stores
 that share a server or a bucket do not mix. A store of a newer format, one whose entries are in another Redis, or whose
-packs are elsewhere, is refused before anything is touched.
+packs are elsewhere, is refused before anything is touched. `store.json` is signed: one that is not, by this store's
+secret, is not obeyed, and the memo begins anew.
 """
 
 from __future__ import annotations
 
-import json
+import re
 import secrets
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
-from incoop.base.atomic import write_atomically
-from incoop.memo.errors import StoreElsewhere, StoreTooNew
-from incoop.memo.events import DidTightenSecret, EventLog
+from incoop.base.checksums import Signer
+from incoop.base.errors import BadCall
+from incoop.base.own_files import guessable, own_secret
+from incoop.memo.errors import StoreElsewhere, StoreTooNew, WrongSecret
+from incoop.memo.events import DidBeginAnew, EventLog
+from incoop.memo.signed_files import read_signed, unsigned_fields, write_signed
 
 #: Version of the store's layout: file names, keys, generation records. Raised when an older incoop would misread it.
-STORE_FORMAT = 1
+#: 2: `store.json` is signed, and ids of content cannot be made to collide.
+STORE_FORMAT = 2
 
 PRIVATE = "a private server"
 SHARED = "a Redis server given by address"
+
+_RECORD = "store.json"
+_ID = re.compile("[0-9a-f]{16}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +42,10 @@ class StoreIdentity:
     memo: str
     #: Where the packs are; None for the folder itself.
     blobs: str | None
+    #: Says which secret signs the store, so that a wrong one is told from a damaged record.
+    key: str = ""
+    #: Whether the caller gave that secret; else it lies beside this record.
+    given: bool = False
     #: Whether Redis held this store at some time.
     met: bool = False
 
@@ -41,24 +54,35 @@ class StoreIdentity:
         return b"incoop:%b:" % self.id.encode()
 
 
-def recorded(home: Path) -> StoreIdentity | None:
-    """The identity of an existing store; None when there is none."""
+def is_there(home: Path) -> bool:
+    """Whether the folder was a store before."""
     try:
-        text = (home / "store.json").read_text()
+        (home / _RECORD).lstat()
     except (FileNotFoundError, NotADirectoryError):
-        return None
-    found = json.loads(text)
-    if found["format"] > STORE_FORMAT:
-        raise StoreTooNew(str(home), found["format"], STORE_FORMAT)
-    return StoreIdentity(**found)
+        return False
+    return True
 
 
-def settle(home: Path, memo: str, blobs: str | None) -> StoreIdentity:
-    """The folder's identity, made if it has none, and checked against what was asked for."""
-    found = recorded(home)
+def settle(
+    home: Path, memo: str, blobs: str | None, signer: Signer, *, given: bool, events: EventLog, repair: bool = False
+) -> StoreIdentity:
+    """The folder's identity, made if it has none, and checked against what was asked for.
+
+    `given`: the secret is the caller's, who may have given a wrong one. `repair` begins anew where a record is refused.
+    """
+    path = home / _RECORD
+    fields = read_signed(path, signer)
+    found = _identity(fields) if fields is not None else None
+    if found is None and is_there(home):
+        said = unsigned_fields(path) or {}
+        if not repair:
+            refuse_if_too_new(home, said)
+            if given and said.get("key", signer.key_check.hex()) != signer.key_check.hex():
+                raise WrongSecret(str(home.parent))
+        events.emit(DidBeginAnew(str(path)))
     if found is None:
-        found = StoreIdentity(STORE_FORMAT, secrets.token_hex(8), memo, blobs)
-        write_atomically(home / "store.json", [json.dumps(asdict(found)).encode()], private=True)
+        found = StoreIdentity(STORE_FORMAT, secrets.token_hex(8), memo, blobs, signer.key_check.hex(), given)
+        write_signed(path, asdict(found), signer)
         return found
     if found.memo != memo:
         raise StoreElsewhere(str(home), found.memo, memo)
@@ -67,21 +91,34 @@ def settle(home: Path, memo: str, blobs: str | None) -> StoreIdentity:
     return found
 
 
-def mark_met(home: Path, identity: StoreIdentity) -> None:
+def mark_met(home: Path, identity: StoreIdentity, signer: Signer) -> None:
     """Remember that Redis holds this store, so that an empty Redis is noticed later."""
     if not identity.met:
-        write_atomically(home / "store.json", [json.dumps(asdict(replace(identity, met=True))).encode()], private=True)
+        write_signed(home / _RECORD, asdict(replace(identity, met=True)), signer)
 
 
-def own_secret(home: Path, events: EventLog) -> bytes:
-    """The store's secret, made on first use; only its owner may read it."""
-    path = home / "secret"
+def secret_of(home: Path, given: bytes | None, *, repair: bool = False) -> bytes:
+    """The secret that signs the store: the caller's, or its own, which is made on first use."""
+    if given is not None:
+        if why := guessable(given):
+            raise BadCall(f"secret= cannot sign a store: {why}. Use secrets.token_bytes(32), and keep it.")
+        return given
+    said = unsigned_fields(home / _RECORD) or {}
+    if said.get("given") is True and not repair:
+        raise WrongSecret(str(home.parent))
+    return own_secret(home / "secret")
+
+
+def refuse_if_too_new(home: Path, said: dict[str, Any]) -> None:
+    """Raise for a record of a later release."""
+    layout = said.get("format")
+    if isinstance(layout, int) and not isinstance(layout, bool) and layout > STORE_FORMAT:
+        raise StoreTooNew(str(home), layout, STORE_FORMAT)
+
+
+def _identity(fields: dict[str, Any]) -> StoreIdentity | None:
     try:
-        mode = path.stat().st_mode
-    except FileNotFoundError:
-        write_atomically(path, [secrets.token_hex(32).encode()], private=True)
-    else:
-        if mode & 0o077:
-            path.chmod(0o600)
-            events.emit(DidTightenSecret(str(path)))
-    return path.read_bytes().strip()
+        found = StoreIdentity(**fields)
+    except TypeError:
+        return None
+    return found if found.format == STORE_FORMAT and _ID.fullmatch(found.id) else None

@@ -12,6 +12,8 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from incoop.base.own_files import open_lock
+
 _held: set[int] = set()
 
 
@@ -29,7 +31,7 @@ os.register_at_fork(after_in_child=_forget_in_child)
 @contextlib.contextmanager
 def gate(path: Path) -> Iterator[None]:
     """Hold the folder's gate: sessions enter and leave, and the server starts and stops, one at a time."""
-    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    fd = open_lock(path)
     _held.add(fd)
     try:
         fcntl.flock(fd, fcntl.LOCK_EX)
@@ -61,7 +63,7 @@ class SessionFile:
     def leave(self) -> None:
         if self.ours and self._fd in _held:
             _held.discard(self._fd)
-            with contextlib.suppress(FileNotFoundError):
+            with contextlib.suppress(OSError):  # removed with its folder, or on a disk that became read-only
                 self.path.unlink()
             os.close(self._fd)
 
@@ -70,10 +72,7 @@ def alive(folder: Path) -> list[str]:
     """Names of the sessions that live; the files of dead ones are removed."""
     names = []
     for path in sorted(folder.iterdir()):
-        try:
-            fd = os.open(path, os.O_RDWR | os.O_CLOEXEC)
-        except FileNotFoundError:
-            continue
+        fd = open_lock(path)
         try:
             fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
         except BlockingIOError:

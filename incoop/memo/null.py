@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+from incoop.base.atomic import make_private_folder
 from incoop.memo import BlobStore, Generation, MemoEntry, WorkerConfig
 
 
@@ -14,8 +16,8 @@ class NullMemo:
     """Packs of the run itself lie in a temporary folder inside the store, until the session closes."""
 
     def __init__(self, store: Path) -> None:
-        store.mkdir(mode=0o700, parents=True, exist_ok=True)
-        self._folder = tempfile.TemporaryDirectory(prefix="unmemoized-", dir=store)
+        make_private_folder(store)
+        self._folder = tempfile.TemporaryDirectory(prefix=f"unmemoized-{os.getpid()}-", dir=store)
         self._worker = WorkerConfig(str(Path(self._folder.name).absolute()), secrets.token_bytes(32))
         self.blobs: BlobStore = self._worker.open()
 

@@ -35,8 +35,10 @@ def is_running(pid: int, started: str) -> bool:
     return start_time(pid) == started
 
 
-def works_in(pid: int, folder: Path) -> bool:
-    """Whether the process has `folder` as its working folder (Linux only; elsewhere: not known, so no)."""
+def works_in(pid: int, folder: Path, *, otherwise: bool = False) -> bool:
+    """Whether the process has `folder` as its working folder; where the system does not say, `otherwise`."""
+    if not sys.platform.startswith("linux"):
+        return otherwise
     try:
         return Path(f"/proc/{pid}/cwd").readlink() == folder.resolve()
     except OSError:

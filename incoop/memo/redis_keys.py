@@ -10,11 +10,12 @@ from __future__ import annotations
 class RedisKeys:
     """Key names for one namespace."""
 
-    __slots__ = ("_namespace", "entries", "gc_lock", "generations", "jobs", "last_gc", "meta", "numbers", "seq",
+    __slots__ = ("entries", "gc_lock", "generations", "jobs", "last_gc", "meta", "namespace", "numbers", "seq",
                  "sessions", "trash_open", "trashes")  # fmt: skip
 
     def __init__(self, namespace: bytes) -> None:
-        self._namespace = namespace
+        #: What every key begins with.
+        self.namespace = namespace
         #: Hash: task id -> signed entry.
         self.entries = namespace + b"entries"
         #: Hash: format and key check.
@@ -40,16 +41,16 @@ class RedisKeys:
 
     def numbers_of(self, job: str) -> bytes:
         """Sorted set: the job's committed generation numbers."""
-        return self._namespace + b"job:" + job.encode()
+        return self.namespace + b"job:" + job.encode("utf-8", "surrogatepass")
 
     def counters_of(self, job: str) -> bytes:
         """Hash: runs, hits and misses of the job."""
-        return self._namespace + b"count:" + job.encode()
+        return self.namespace + b"count:" + job.encode("utf-8", "surrogatepass")
 
     def alive(self, session: str) -> bytes:
         """Expires unless the session keeps it fresh."""
-        return self._namespace + b"alive:" + session.encode()
+        return self.namespace + b"alive:" + session.encode()
 
     def trash(self, number: int) -> bytes:
         """Hash: entries that the collection with this `seq` took out of sight."""
-        return self._namespace + b"trash:%d" % number
+        return self.namespace + b"trash:%d" % number

@@ -8,53 +8,24 @@ shared server, from a key that it keeps fresh: a session elsewhere counts as ali
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import socket
 import threading
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 
 import redis
 
 from incoop.memo.link import Link
+from incoop.memo.mending import number
 from incoop.memo.redis_keys import RedisKeys
+from incoop.memo.session_record import SessionRecord, decode_session
 
 #: Seconds for which a session on a shared server is believed to live after its last sign of life.
 ALIVE_SECONDS = 60
 
 #: Seconds between signs of life: two may be lost.
 BEAT_SECONDS = 20.0
-
-
-@dataclass(frozen=True, slots=True)
-class SessionRecord:
-    """What the collector must know about a session."""
-
-    id: str
-    host: str
-    pid: int
-    #: Position in the store's sequence: entries from here on are its own, or newer than what it may have seen.
-    since: int
-    #: When it entered, by the clock of the store's filesystem.
-    entered: float
-    #: (job, number) of the generations it holds.
-    pins: tuple[tuple[str, int], ...] = ()
-    #: (job, number) of the generations it has begun and not committed.
-    active: tuple[tuple[str, int], ...] = ()
-
-    def encode(self) -> bytes:
-        return json.dumps(asdict(self)).encode()
-
-
-def decode_session(raw: bytes) -> SessionRecord | None:
-    try:
-        found = json.loads(raw)
-        for key in ("pins", "active"):
-            found[key] = tuple((str(job), int(number)) for job, number in found[key])
-        return SessionRecord(**found)
-    except (ValueError, TypeError, KeyError):
-        return None
 
 
 class Registration:
@@ -73,7 +44,7 @@ class Registration:
             pipe = link.client.pipeline(transaction=True)
             pipe.hset(self._keys.sessions, self.record.id, self.record.encode())
             pipe.incr(self._keys.seq)
-            return int(pipe.execute()[1])
+            return number(b"%d" % pipe.execute()[1])
 
         since = self._link.strict(call)
         self.record = replace(self.record, since=since)

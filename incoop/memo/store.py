@@ -19,6 +19,7 @@ from __future__ import annotations
 import atexit
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
@@ -31,10 +32,11 @@ from incoop.memo.address import REPLY_SECONDS
 from incoop.memo.blobs import BlobStore, parse_compression
 from incoop.memo.delivery_notes import DeliveryNotes
 from incoop.memo.entry import MemoEntry, collector_paused, decode_entries, encode_entries
-from incoop.memo.errors import PackUnreadable, PackWriteFailed
+from incoop.memo.errors import PackUnreadable, PackWriteFailed, StoreUnusable
 from incoop.memo.events import DidDropWrite, DidRejectEntry, DidRejectGeneration, DidRejectPack, EventLog, Sink
 from incoop.memo.generations import Generation, decode_head, encode_head, field_of, make_head, packed_ids
 from incoop.memo.link import Link
+from incoop.memo.mending import number
 from incoop.memo.session_registry import Heartbeat, Registration
 from incoop.memo.store_session import StoreRequest, StoreSession
 from incoop.memo.trash import restore
@@ -85,28 +87,33 @@ class MemoStore:
         maintenance: bool = False,
         on_event: Sink | None = None,
         reply_seconds: float = REPLY_SECONDS,
+        repair: bool = False,
     ) -> MemoStore:
         """Open (or make) the store in a folder.
 
         `memo` is the address of a Redis server; None starts a private one, shared by this machine's sessions.
         `secret` signs entries and packs; None uses the store's own secret file. `blobs` puts packs on another folder
         or fsspec filesystem. `cache` is a node-local folder in front of it. `maintenance` sessions do not reuse
-        results, so the collector need not wait for them.
+        results, so the collector need not wait for them. `repair` begins anew where what the folder or Redis say of the
+        store is damaged so that it would be refused.
         """
         parse_compression(compression)
         # Tasks open the packs from folders of their own.
         path = Path(local_path(folder)).absolute()
         if blobs is not None and "://" not in blobs:
             blobs = str(Path(local_path(blobs)).absolute())
-        session = StoreSession(StoreRequest(path, memo, secret, blobs, create, reply_seconds), EventLog(on_event))
+        asked = StoreRequest(path, memo, secret, blobs, create, reply_seconds, repair)
+        with _using(path):
+            session = StoreSession(asked, EventLog(on_event))
         try:
             root = session.identity.blobs
             place = str(session.home / "packs") if root is None else f"{root.rstrip('/')}/{session.identity.id}"
             options = tuple((blob_options or {}).items())
             worker = WorkerConfig(
-                place, session.secret, compression, fsync, str(cache) if cache else None, cache_bytes, options
+                place, session.signer.key, compression, fsync, str(cache) if cache else None, cache_bytes, options
             )
-            return cls(session, worker, maintenance=maintenance)
+            with _using(path):
+                return cls(session, worker, maintenance=maintenance)
         except BaseException:
             session.leave()
             raise
@@ -180,17 +187,19 @@ class MemoStore:
             pipe.hincrby(self.keys.numbers, job, 1)
             pipe.incr(self.keys.seq)
             pipe.zrevrange(self.keys.numbers_of(job), 0, 0)
-            number, seq, last = pipe.execute()
-            if last and int(last[0]) >= number:  # Redis forgot the count, and a run that went on committed since
-                number = link.client.hincrby(self.keys.numbers, job, int(last[0]) - number + 1)
-            return number, seq, last
+            begun, seq, last = pipe.execute()
+            for counted in (b"%d" % begun, b"%d" % seq, *last):
+                number(counted)  # or it is mended
+            if last and int(last[0]) >= begun:  # Redis forgot the count, and a run that went on committed since
+                begun = link.client.hincrby(self.keys.numbers, job, int(last[0]) - begun + 1)
+            return begun, seq, last
 
         nothing: tuple[int, int, list[bytes]] = (0, 0, [])
-        number, seq, last = self._link.attempt("a generation", call, nothing)
-        if number and self.registration is not None:
-            self.registration.begin(job, number, seq, int(last[0]) if last else None)
+        begun, seq, last = self._link.attempt("a generation", call, nothing)
+        if begun and self.registration is not None:
+            self.registration.begin(job, begun, seq, int(last[0]) if last else None)
         self.hits = self.misses = 0
-        return number
+        return begun
 
     def commit_generation(
         self,
@@ -225,7 +234,7 @@ class MemoStore:
             pipe.get(self.keys.last_gc)
             pipe.exists(self.keys.trash_open)
             *_, last, is_open = pipe.execute()
-            return int(last or 0), bool(is_open)
+            return number(last), bool(is_open)
 
         collected, under_way = self._link.attempt(what, call, (-1, False))
         self.hits = self.misses = 0
@@ -247,7 +256,7 @@ class MemoStore:
 
         def call(link: Link) -> list[tuple[bytes, bytes | None]]:
             found = link.client.zrevrange(self.keys.numbers_of(job), 0, GENERATIONS_TRIED - 1)
-            fields = [field_of(job, int(number)) for number in found]
+            fields = [field_of(job, number(each)) for each in found]
             values = link.client.hmget(self.keys.generations, fields) if fields else []
             return list(zip(fields, values, strict=True))
 
@@ -257,8 +266,8 @@ class MemoStore:
             record = head.part(0, self.blobs) if head is not None else None
             if head is not None and record is not None:
                 return Generation(job, head.number, record, head.when, head.live_count)
-            number = int.from_bytes(field[:8], "big")
-            self.events.emit(DidRejectGeneration(job, number, "its keyed checksum or its record is damaged"))
+            refused = int.from_bytes(field[:8], "big")
+            self.events.emit(DidRejectGeneration(job, refused, "its keyed checksum or its record is damaged"))
         return None
 
     def losses(self) -> list[str]:
@@ -305,6 +314,16 @@ class MemoStore:
             return entry.pack is None or entry.offset + entry.length <= sizes[entry.pack]
 
         return [entry if entry is not None and usable(entry) else None for entry in found]
+
+
+@contextmanager
+def _using(folder: Path) -> Iterator[None]:
+    """Turn what the operating system refuses into an error that names the store and says what to do."""
+    try:
+        yield
+    except (OSError, ValueError) as error:  # ValueError: a null character in a path
+        why = getattr(error, "strerror", None) or str(error)
+        raise StoreUnusable(str(folder), why) from error
 
 
 def _checked(task_ids: Sequence[bytes]) -> list[bytes]:

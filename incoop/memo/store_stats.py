@@ -9,8 +9,10 @@ from dataclasses import dataclass, field
 
 from incoop.base.stage_path import StagePath
 from incoop.memo.link import Link
+from incoop.memo.mending import number
 from incoop.memo.session_registry import living
 from incoop.memo.store import MemoStore
+from incoop.memo.trash import trash_numbers
 
 
 @dataclass(slots=True)
@@ -72,8 +74,8 @@ def _from_redis(link: Link, store: MemoStore) -> StoreStats:
 
     keys, client = store.keys, link.client
     report = StoreStats(entries=client.hlen(keys.entries))
-    for number in client.zrange(keys.trashes, 0, -1):
-        report.waiting += client.hlen(keys.trash(int(number)))
+    for which in trash_numbers(link, keys):
+        report.waiting += client.hlen(keys.trash(which))
     report.entry_bytes = _entry_bytes(link, keys.entries)
     report.sessions = len(living(link, keys, store.session.locked_sessions, tidy=False))
     report.redis_bytes = int(client.info("memory")["used_memory"])
@@ -86,7 +88,7 @@ def _from_redis(link: Link, store: MemoStore) -> StoreStats:
     for name in client.smembers(keys.jobs):
         job = jobs.setdefault(name.decode(), _named(name.decode()))
         counted = client.hgetall(keys.counters_of(job.key))
-        job.runs, job.hits, job.misses = (int(counted.get(key, 0)) for key in (b"runs", b"hits", b"misses"))
+        job.runs, job.hits, job.misses = (number(counted.get(key)) for key in (b"runs", b"hits", b"misses"))
     report.jobs = [jobs[name] for name in sorted(jobs)]
     return report
 

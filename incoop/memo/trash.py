@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from incoop.base.ids import split_ids
 from incoop.memo.entry import epoch_of
 from incoop.memo.link import Link
+from incoop.memo.mending import number
 from incoop.memo.redis_keys import RedisKeys
 from incoop.memo.wire import FIELDS_PER_COMMAND
 
@@ -45,31 +46,31 @@ def take_out(link: Link, keys: RedisKeys, ids: Sequence[bytes], seen: Mapping[by
 
 def close_trash(link: Link, keys: RedisKeys) -> int:
     """Number the open trash: sessions that begin from now on cannot have seen what is in it."""
-    number = int(link.client.incr(keys.seq))
+    closed = number(b"%d" % link.client.incr(keys.seq))
     pipe = link.client.pipeline(transaction=True)
     if link.client.exists(keys.trash_open):
-        pipe.rename(keys.trash_open, keys.trash(number))
-        pipe.zadd(keys.trashes, {str(number): number})
-    pipe.set(keys.last_gc, number)
+        pipe.rename(keys.trash_open, keys.trash(closed))
+        pipe.zadd(keys.trashes, {str(closed): closed})
+    pipe.set(keys.last_gc, closed)
     pipe.execute()
-    return number
+    return closed
 
 
 def trash_numbers(link: Link, keys: RedisKeys) -> list[int]:
-    return [int(number) for number in link.client.zrange(keys.trashes, 0, -1)]
+    return [number(each) for each in link.client.zrange(keys.trashes, 0, -1)]
 
 
-def drop_trash(link: Link, keys: RedisKeys, number: int) -> None:
+def drop_trash(link: Link, keys: RedisKeys, which: int) -> None:
     pipe = link.client.pipeline(transaction=True)
-    pipe.unlink(keys.trash(number))
-    pipe.zrem(keys.trashes, number)
+    pipe.unlink(keys.trash(which))
+    pipe.zrem(keys.trashes, which)
     pipe.execute()
 
 
 def restore(link: Link, keys: RedisKeys, live: bytes) -> int:
     """Bring back the entries among `live` that are in a trash and not in sight; how many."""
     ids = split_ids(live)
-    places = [keys.trash_open, *(keys.trash(number) for number in trash_numbers(link, keys))]
+    places = [keys.trash_open, *(keys.trash(each) for each in trash_numbers(link, keys))]
     back = 0
     for place in places:
         if not link.client.exists(place):

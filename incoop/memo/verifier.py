@@ -41,11 +41,14 @@ class Verified:
     entries_without_pack: int = 0
     #: Packs that no entry names; not damage.
     unnamed_packs: int = 0
+    #: What of the store's own records, in its folder and in Redis, was set right.
+    mended: list[str] = field(default_factory=list)
 
     @property
     def clean(self) -> bool:
         """Whether a run could use everything it would find."""
-        return not (self.damaged_entries or self.damaged_packs or self.missing_packs or self.damaged_generations)
+        damaged = self.damaged_entries or self.damaged_packs or self.missing_packs or self.damaged_generations
+        return not (damaged or self.mended)
 
 
 def verify(store: MemoStore, *, dry_run: bool = False, progress: Progress = no_progress) -> Verified:

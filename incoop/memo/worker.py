@@ -1,7 +1,7 @@
 """What an executor's Python worker needs to read and write packs, without Redis.
 
-Contract: a small picklable value. It holds the secret, so it belongs in a task's closure or a broadcast, not in a log:
-its `repr` does not show it.
+Contract: a small picklable value. It holds the key that names packs, and not the store's secret: whoever reads it out
+of a task can name a pack of their own, which no signed entry refers to. Its `repr` shows neither that nor credentials.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from incoop.base.checksums import Signer
+from incoop.base.checksums import PackSigner
 from incoop.base.paths import local_path
 from incoop.memo.blobs import BlobStore
 from incoop.memo.cache import CachedFiles, cache_name
@@ -34,7 +34,8 @@ class WorkerConfig:
 
     #: A folder's path, or an fsspec URL.
     blobs: str
-    secret: bytes = field(repr=False)
+    #: `PackSigner.key`.
+    pack_key: bytes = field(repr=False)
     compression: str = "none"
     fsync: bool = False
     #: Node-local cache folder; None reads and writes the place itself.
@@ -50,7 +51,9 @@ class WorkerConfig:
             # A folder that cannot be used only means that nothing is cached on this node.
             with contextlib.suppress(OSError):
                 files = CachedFiles(files, folder, self.cache_bytes)
-        return BlobStore(files, Signer(self.secret), compression=self.compression, events=events or EventLog(on_event))
+        return BlobStore(
+            files, PackSigner(self.pack_key), compression=self.compression, events=events or EventLog(on_event)
+        )
 
     @property
     def cache_folder(self) -> Path | None:

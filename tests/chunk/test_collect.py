@@ -154,7 +154,9 @@ def test_what_interrupted_writers_leave_is_removed(tmp_path: Path, store: Datase
         left.write_bytes(b"left")
     done = collect(store)
     assert (done.temporary_files, done.packs) == (5, 1)
-    assert len([path for path in store.folder.rglob("*") if path.is_file()]) == 5  # FORMAT, lock, manifest, pack, index
+    assert (
+        len([path for path in store.folder.rglob("*") if path.is_file()]) == 6
+    )  # FORMAT, secret, lock, manifest, pack, index
     assert cat(store, "a") == text(1, 5000)
 
 

@@ -9,7 +9,7 @@ from incoop.inchdfs.cutting.chunk_table import root_hash, rows_of
 from incoop.inchdfs.store.manifest import FORMAT_VERSION
 from tests.chunk.samples import FASTCDC, RABIN, Maker, noise, table, text
 
-FORMAT_OF_THESE_TABLES = 2
+FORMAT_OF_THESE_TABLES = 3
 
 GOLDEN: list[tuple[Maker, ChunkSettings, RecordFormat, list[tuple[int, str]]]] = [
     (

@@ -100,7 +100,7 @@ def test_the_stamp_alone_decides_unless_every_file_is_to_be_verified(tmp_path: P
         first.rows,
         first.notes,
     )
-    file.write_bytes(forged.to_bytes())
+    file.write_bytes(forged.to_bytes(store.signer, file.name))
     assert index_input(store, path).root == first.root
     with pytest.raises(FileChangedWhileRead):
         content_of(store, index_input(store, path))

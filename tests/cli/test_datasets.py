@@ -203,7 +203,6 @@ FAILURES = [
     pytest.param(("chunks", "missing"), "missing: no such file", id="chunks of none"),
     pytest.param(("put", "access.log", "logs", "--store", "access.log"), "cannot use access.log", id="a file as store"),
     pytest.param(("cat", "there", "--store", "newer"), "Upgrade incoop", id="a store of a later release"),
-    pytest.param(("ls", "--store", "garbled"), "not a format number", id="a store with a damaged format"),
 ]
 
 
@@ -214,9 +213,8 @@ def test_a_failure_exits_with_1_and_one_sentence(work: Path, call: tuple[str, ..
     (work / "broken").mkdir()
     (work / "broken" / "link").symlink_to(work / "nowhere")
     (work / "cut.gz").write_bytes(gzip.compress(text(1, 10_000))[:-20])
-    for name, content in (("newer", "9\n"), ("garbled", "x\0y")):
-        (work / name / "inchdfs").mkdir(parents=True)
-        (work / name / "inchdfs" / "FORMAT").write_text(content)
+    (work / "newer" / "inchdfs").mkdir(parents=True)
+    (work / "newer" / "inchdfs" / "FORMAT").write_text("9\n")
     code, out, said = run(*call, cwd=work)
     assert (code, out) == (1, b""), said
     assert said.startswith("incoop: ")

@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from incoop.base.checksums import block_hash, verify_block
+from incoop.base.own_files import NotOurs
 from incoop.memo import (
     INLINE_BYTES,
     Keep,
@@ -124,10 +125,10 @@ class MemoStoreContract:
         assert store.lookup([task_id(1)]) == [None]
 
     def test_another_secret_is_refused_before_anything_is_judged_by_it(self, place: Place) -> None:
-        place.open(secret=b"first").close()
+        place.open(secret=b"the first of two secrets").close()
         with pytest.raises(WrongSecret, match="secret"):
-            place.open(secret=b"second")
-        store = place.open(secret=b"first")
+            place.open(secret=b"the second of two secrets")
+        store = place.open(secret=b"the first of two secrets")
         assert not (place.folder / "memo" / "secret").exists()
         assert store.lookup([task_id(1)]) == [None]
 
@@ -137,9 +138,10 @@ class MemoStoreContract:
         assert secret.stat().st_mode & 0o777 == 0o600
         assert (place.folder / "memo").stat().st_mode & 0o777 == 0o700
         secret.chmod(0o644)
-        store = place.open()
-        assert secret.stat().st_mode & 0o777 == 0o600
-        assert [event["event"] for event in store.events.warnings()] == ["DidTightenSecret"]
+        with pytest.raises(NotOurs, match="read by other users"):
+            place.open()
+        secret.chmod(0o600)
+        assert place.open().lookup([task_id(1)]) == [None]
 
     # -- packs -----------------------------------------------------------------------------------------------------
 
@@ -200,8 +202,9 @@ class MemoStoreContract:
         store = place.open()
         shipped = pickle.dumps(store.worker_config())
         assert len(shipped) < 1000
-        assert "secret" not in repr(store.worker_config())
-        assert store.session.secret.decode() not in repr(store.worker_config())
+        secret = (place.folder / "memo" / "secret").read_bytes()
+        assert secret not in shipped and bytes.fromhex(secret.decode()) not in shipped, "a worker needs no secret"
+        assert repr(store.worker_config().pack_key) not in repr(store.worker_config())
         script = "import pickle, sys; print(pickle.load(sys.stdin.buffer).open().write([b'from', b' a worker']).hex())"
         done = subprocess.run([sys.executable, "-c", script], input=shipped, capture_output=True, check=True)
         assert read_whole(store.blobs, bytes.fromhex(done.stdout.decode().strip())) == b"from a worker"

@@ -22,6 +22,7 @@ from incoop.memo import binary as binaries
 from incoop.memo.binary import OVERRIDE, find_server
 from incoop.memo.events import DidRestartServer, DidSetAsideMemo
 from incoop.memo.process import is_running, start_time
+from incoop.memo.signed_files import read_signed, write_signed
 
 from .contract import looper
 from .places import Place, run_generation, server_pid, task_id
@@ -281,11 +282,12 @@ def test_a_server_that_cannot_start_says_why(folder: Path, monkeypatch: pytest.M
 def test_a_folder_in_use_on_another_machine_is_refused(place: Place) -> None:
     store = place.open()
     path = server_folder(place) / "server.json"
-    record = json.loads(path.read_text())
-    path.write_text(json.dumps({**record, "host": "elsewhere"}))
+    record = read_signed(path, store.session.signer)
+    assert record is not None
+    write_signed(path, {**record, "host": "elsewhere"}, store.session.signer)
     with pytest.raises(StoreBusyElsewhere, match="elsewhere"):
         place.open()
-    path.write_text(json.dumps(record))
+    write_signed(path, record, store.session.signer)
     assert not store.session.link.lost
 
 

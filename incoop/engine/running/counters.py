@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
+from incoop.base.errors import BadCall
+
 #: One for the process, which threads of the user's functions share.
 _current: ContextVar[Counter[str]] = ContextVar("incoop counters", default=Counter())  # noqa: B039
 
@@ -19,6 +21,8 @@ def counter(name: str, amount: int = 1) -> None:
         >>> take_counts()
         {'bad lines': 1}
     """
+    if type(name) is not str or not isinstance(amount, int):
+        raise BadCall(f"counter takes a text and a whole number, not {name!r:.80} and {amount!r:.80}.")
     _current.get()[name] += amount
 
 

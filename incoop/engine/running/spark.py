@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from incoop.code import Workplaces, workplaces_of
+from incoop.engine.running.doors import closed_doors, warning_of
 from incoop.engine.running.progress import task_progress
 from incoop.engine.running.where import SparkNow
 from incoop.engine.running.worker_failed import of_spark
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
 
     from incoop.engine.running.cluster import Caches, Placed
     from incoop.memo import WorkerConfig
+
+log = logging.getLogger("incoop")
 
 _MASTER = "local[*]"
 
@@ -50,6 +54,7 @@ class Spark:
         self._master = master
         self._caller: ThreadPoolExecutor | None = None
         self._caches: Caches | None = None
+        self._warned = False
 
     @property
     def session(self) -> SparkSession:
@@ -73,7 +78,7 @@ class Spark:
         # Workers must run the Python that runs us, whatever PATH says.
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         builder = SparkSession.builder.appName("incoop").master(self._master or _MASTER)
-        for key, value in _QUIET.items():
+        for key, value in (_QUIET | closed_doors(self._master or _MASTER)).items():
             builder = builder.config(key, value)
         return builder.getOrCreate()
 
@@ -114,8 +119,16 @@ class Spark:
             return None
         from incoop.engine.running.cluster import Caches, Placed
 
+        self._warn_of_doors()
         self._caches = self._caches or Caches()
         return Placed(self._caches, worker, groups, fact)
+
+    def _warn_of_doors(self) -> None:
+        context = self.session.sparkContext
+        said = warning_of(str(context.master), dict(context.getConf().getAll()))
+        if said and not self._warned:
+            log.warning("%s", said)
+        self._warned = True
 
     def run(
         self,

@@ -7,6 +7,7 @@ may keep state from key to key, so that it runs again for all of its partition w
 
 from __future__ import annotations
 
+import os
 import tempfile
 import time
 from collections.abc import Mapping
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from incoop import inchdfs
+from incoop.base.atomic import make_private_folder
 from incoop.base.errors import BadCall
 from incoop.base.paths import local_path
 from incoop.contraction.tree.known_combiners import BatchCombiner
@@ -61,8 +63,9 @@ def run_streaming(session: JobSession, options: Options) -> RunReport:
         if Path(folder).is_dir() and output.is_relative_to(Path(folder).absolute()):
             options.note(f"the output lies in the input {folder}: the next run on that reads it, too.")
     store = session.datasets.folder.parent.absolute()
-    store.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix="streaming-", dir=store, ignore_cleanup_errors=True) as staging:
+    make_private_folder(store)
+    prefix = f"streaming-{os.getpid()}-"  # by which the next command knows what a killed one left
+    with tempfile.TemporaryDirectory(prefix=prefix, dir=store, ignore_cleanup_errors=True) as staging:
         job = StreamingJob.of(options, Path(staging))
         try:
             return job.run(session, output)

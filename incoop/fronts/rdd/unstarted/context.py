@@ -19,6 +19,7 @@ from pyspark.core.broadcast import BroadcastPickleRegistry
 from pyspark.serializers import AutoBatchedSerializer, CPickleSerializer
 from pyspark.traceback_utils import CallSite, first_spark_call
 
+from incoop.engine.running.doors import closed_doors
 from incoop.fronts.rdd.unstarted.asked import Asked
 from incoop.fronts.rdd.unstarted.broadcast import UnstartedAccumulator, UnstartedBroadcast
 from incoop.fronts.rdd.unstarted.settings import Command, SparkSettings
@@ -205,7 +206,7 @@ def start(context: SparkContext) -> None:
         context.__class__ = SparkContext
         try:
             with asked.surroundings():
-                _INIT(context, **asked.arguments)
+                _INIT(context, **_behind_closed_doors(asked))
         except BaseException:
             if not has_jvm():  # whoever asks next is told the same
                 context.__dict__[_ASKED] = asked
@@ -216,6 +217,15 @@ def start(context: SparkContext) -> None:
             context.setLogLevel(asked.log_level)
         for made in asked.broadcasts:
             made.start(context)
+
+
+def _behind_closed_doors(asked: Asked) -> dict[str, Any]:
+    """The arguments of the context, with what keeps others out of a Spark that we start."""
+    if has_jvm():
+        return asked.arguments
+    conf = SparkConf(loadDefaults=False).setAll(list(closed_doors(asked.settings.master, asked.settings.known).items()))
+    given = asked.arguments.get("conf")
+    return {**asked.arguments, "conf": conf.setAll(given.getAll()) if given is not None else conf}
 
 
 def started(context: SparkContext) -> SparkContext:

@@ -1,0 +1,1 @@
+"""A store that others try to turn against its user, and failures that must not stay."""

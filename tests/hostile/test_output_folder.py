@@ -1,0 +1,82 @@
+"""Notes of an output folder that somebody else wrote: nothing but part files of that folder is touched."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+import incoop
+
+
+def words(_: None, line: str) -> list[tuple[str, int]]:
+    return [(word, 1) for word in line.split()]
+
+
+def total(word: str, counts: list[int]) -> list[tuple[str, int]]:
+    return [(word, sum(counts))]
+
+
+JOB = incoop.Job("count", words, total, total, shards=4)
+
+
+def saved(folder: Path) -> str:
+    return "".join(path.read_text() for path in sorted(folder.glob("part-*")))
+
+
+@pytest.fixture
+def result(tmp_path: Path):  # type: ignore[no-untyped-def]
+    (tmp_path / "words.txt").write_text("ash oak\noak larch\n" * 50)
+    with incoop.connect(tmp_path / "store") as session:
+        yield session.run(JOB, tmp_path / "words.txt")
+
+
+def test_names_that_lead_elsewhere_are_not_unlinked(tmp_path: Path, result: incoop.Result) -> None:
+    precious = tmp_path / "precious"
+    precious.write_text("kept")
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "mine.txt").write_text("kept, too")
+    notes: dict[str, list[object]] = {
+        str(precious): [],
+        "../precious": [],
+        "mine.txt": [],
+        "part-00099/../mine.txt": [],
+    }
+    (out / "_incoop.json").write_text(json.dumps(notes))
+    with pytest.raises(incoop.IncoopError, match=r"mine\.txt, which no earlier run wrote"):
+        result.save(out)
+    (out / "mine.txt").unlink()
+    result.save(out)
+    assert precious.read_text() == "kept"
+    assert "oak\t100" in saved(out)
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("content", [b"", b"[", b"[1]", b"\xff", b'{"part-00000": 5}', b"[" * 100_000, None])
+def test_damaged_notes_mean_that_every_part_is_written_again(
+    tmp_path: Path, result: incoop.Result, content: bytes | None
+) -> None:
+    out = tmp_path / "out"
+    result.save(out)
+    whole = saved(out)
+    (out / "_incoop.json").unlink()
+    os.mkfifo(out / "_incoop.json") if content is None else (out / "_incoop.json").write_bytes(content)
+    (out / "part-00000").write_text("altered")
+    assert len(result.save(out)) == 4
+    assert saved(out) == whole
+    assert result.save(out) == [], "and nothing the next time"
+
+
+def test_a_folder_in_place_of_a_part_is_one_sentence(tmp_path: Path, result: incoop.Result) -> None:
+    out = tmp_path / "out"
+    result.save(out)
+    (out / "part-00001").unlink()
+    (out / "part-00001").mkdir()
+    with pytest.raises(incoop.IncoopError, match="cannot write part files"):
+        result.save(out)
+    (out / "part-00001").rmdir()
+    result.save(out)
+    assert "oak\t100" in saved(out)
