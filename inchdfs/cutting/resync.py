@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import xxhash
 
+from incoop.base.content_ids import content_id
 from incoop.inchdfs.cutting.chunk_table import EDGE, Chunk, Rows
 from incoop.inchdfs.cutting.splitter import Splitter
 from incoop.inchdfs.errors import FileChangedWhileRead
@@ -120,9 +121,7 @@ class _Candidates:
         if position + length > self._size:
             return False
         view = self._buffer[:length]
-        return os.preadv(self._fd, [view], position) == length and xxhash.xxh3_128_digest(view) == bytes(
-            self._rows["id"][index]
-        )
+        return os.preadv(self._fd, [view], position) == length and content_id(view) == bytes(self._rows["id"][index])
 
     def _beginning_with(self, head: int, expected: int) -> list[int]:
         """Indices of known chunks with this head, the nearest behind `expected` first."""

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-import xxhash
 
+from incoop.base.content_ids import content_id
 from incoop.contraction.parts.packs import BlockLost
 from incoop.engine.output import OutputBlock, Pair
 from incoop.engine.stored import BlobReader
@@ -110,7 +110,7 @@ class PartitionBlock(OutputBlock):
         """Equal lines of the same partition give an equal id."""
         together = tuple(blocks)
         number = np.array([partition, partitioner.reducers], np.int64).tobytes()
-        id_ = xxhash.xxh3_128_digest(number + b"".join(block.id for block in together))
+        id_ = content_id(number + b"".join(block.id for block in together))
         length = sum(block.length for block in together)
         first = together[0]
         return cls(id_, first.pack, first.offset, length, True, first.bare, partition, partition, partitioner, together)

@@ -16,8 +16,8 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import xxhash
 
+from incoop.base.content_ids import content_id
 from incoop.contraction.tree.known_combiners import BatchCombiner
 from incoop.engine.stages.map_contract.mapping import Piece
 from incoop.inchdfs.cutting.records import Lines, RecordFormat
@@ -97,7 +97,7 @@ class Leaves:
     @cached_property
     def group_ids(self) -> list[bytes]:
         bounds = pairwise([0, *self.groups])
-        return [xxhash.xxh3_128_digest(b"".join(self.ids[first:behind])) for first, behind in bounds]
+        return [content_id(b"".join(self.ids[first:behind])) for first, behind in bounds]
 
     def group_piece(self, group: int) -> Piece:
         """A group, with a way to its records."""
@@ -166,7 +166,7 @@ def cut_leaves(content: bytes, size: int, form: RecordFormat, group: int = 0) ->
             ends.append(len(content))
     else:
         ends = _record_ends(content, proposed, form)
-    view, digest = memoryview(content), xxhash.xxh3_128_digest
+    view, digest = memoryview(content), content_id
     ids = [digest(view[low:high]) for low, high in pairwise([0, *ends])]
     return Leaves(content, form, ends, ids, size, group)
 

@@ -6,9 +6,8 @@ import json
 from functools import cached_property
 from typing import Any
 
-import xxhash
-
 from incoop import inchdfs
+from incoop.base.content_ids import content_id
 from incoop.code import Functions
 from incoop.contraction.parts.headers import RunRef, StoredChange
 from incoop.contraction.tree.folds import Fold, recognise
@@ -89,7 +88,7 @@ class JobState:
 
     @property
     def output_id(self) -> bytes:
-        return xxhash.xxh3_128_digest(self.identity.reduce + self.plan.levels[-1].ids.tobytes())
+        return content_id(self.identity.reduce + self.plan.levels[-1].ids.tobytes())
 
     @property
     def shape(self) -> str:
