@@ -132,7 +132,8 @@ class StoreDamaged(IncoopError):
         self.what, self.why = what, why
 
     def __str__(self) -> str:
-        return f"{self.what}: {self.why}. `incoop verify` lists and drops what is damaged; then put the source again."
+        remedy = "`incoop verify --repair` lists and drops what is damaged; then put the source again."
+        return f"{self.what}: {self.why}. {remedy}"
 
 
 class StoreUnusable(IncoopError):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-import xxhash
 
+from incoop.base.content_ids import content_id
 from incoop.inchdfs import ChunkSettings, Splitter
 
 
@@ -14,5 +14,5 @@ from incoop.inchdfs import ChunkSettings, Splitter
 def test_chunk_search(benchmark: Any, text: bytes, chunker: str) -> None:
     splitter = Splitter(ChunkSettings(average=64 << 10, chunker=chunker))
     chunks = benchmark(splitter.split_bytes, text)
-    assert [chunk.id for chunk in chunks] == [xxhash.xxh3_128_digest(text[each.offset : each.end]) for each in chunks]
+    assert [chunk.id for chunk in chunks] == [content_id(text[each.offset : each.end]) for each in chunks]
     assert chunks[-1].end == len(text)

@@ -10,6 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import xxhash
 
+from incoop.base.content_ids import content_id
+
 #: Bytes hashed at either end of a chunk: the head finds a chunk again after it moved, the tail (the boundary's own
 #: content) gives the contraction tree its shape.
 EDGE = 64
@@ -17,7 +19,7 @@ EDGE = 64
 #: One row a chunk.
 ROW = np.dtype(
     [
-        ("id", "V16"),  # xxh3-128 of the chunk's bytes
+        ("id", "V16"),  # content_id of the chunk's bytes
         ("length", "<u4"),
         ("head", "<u8"),  # xxh3-64 of the first EDGE bytes
         ("tail", "<u8"),  # xxh3-64 of the last EDGE bytes
@@ -50,7 +52,7 @@ def describe(data: memoryview, offset: int, closed: bool) -> Chunk:
     return Chunk(
         offset=offset,
         length=len(data),
-        id=xxhash.xxh3_128_digest(data),
+        id=content_id(data),
         head=xxhash.xxh3_64_intdigest(data[:EDGE]),
         tail=xxhash.xxh3_64_intdigest(data[-EDGE:]),
         closed=closed,
@@ -78,4 +80,4 @@ def chunks_of(rows: Rows) -> Iterator[Chunk]:
 
 def root_hash(rows: Rows) -> bytes:
     """One digest of an ordered list of chunks; equal content cut equally gives equal roots."""
-    return xxhash.xxh3_128_digest(np.ascontiguousarray(rows["id"]).tobytes())
+    return content_id(np.ascontiguousarray(rows["id"]).tobytes())

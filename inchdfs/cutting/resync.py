@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import xxhash
 
+from incoop.base.content_ids import content_id
 from incoop.inchdfs.cutting.chunk_table import EDGE, Chunk, Rows, describe
 from incoop.inchdfs.cutting.settings import WINDOW
 from incoop.inchdfs.cutting.splitter import Splitter
@@ -199,7 +200,7 @@ class _Candidates:
             return False
         data, end = self._window.read(position, length)
         with memoryview(data) as view, view[:length] as found:
-            return end == length and xxhash.xxh3_128_digest(found) == bytes(self._rows["id"][index])
+            return end == length and content_id(found) == bytes(self._rows["id"][index])
 
     def _beginning_with(self, head: int, expected: int) -> list[int]:
         """Indices of known chunks with this head, the nearest behind `expected` first."""

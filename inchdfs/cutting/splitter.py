@@ -78,8 +78,8 @@ class Splitter:
         self,
         settings: ChunkSettings,
         records: RecordFormat | None = None,
-        longest: int | None = None,
         finder: MarkerFinder | None = None,
+        longest: int | None = None,
     ) -> None:
         self.settings = settings
         #: The most bytes that a record may have.

@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import xxhash
 
+from incoop.base.content_ids import content_id
 from incoop.inchdfs.cutting.records import Buffer, Lines, RecordFormat
 from incoop.inchdfs.cutting.rolling_hash import FASTCDC_LOOKAHEAD
 
@@ -67,7 +67,7 @@ def stretch_ends(data: Buffer, form: RecordFormat, start: int = 0, end: int | No
 
 def stretch_rows(data: Buffer, ends: list[int]) -> Rows:
     """The stretches of a chunk as rows."""
-    digest = xxhash.xxh3_128_digest
+    digest = content_id
     with memoryview(data) as view:
         return _rows(ends, [digest(view[low:high]) for low, high in pairwise([0, *ends])])
 
@@ -176,7 +176,7 @@ class Aligned:
         more = list(stretch_ends(data, form, last, end))
         with memoryview(data) as view:
             for at in more:
-                ids.append(xxhash.xxh3_128_digest(view[last:at]))
+                ids.append(content_id(view[last:at]))
                 last = at
         ends += more
         places += [NEW] * len(more)
@@ -206,7 +206,7 @@ def align(data: Buffer, end: int, known: KnownStretches, form: RecordFormat) -> 
     ends: list[int] = []
     ids: list[bytes] = []
     places: list[int] = []
-    digest, lengths, known_ids = xxhash.xxh3_128_digest, known.lengths, known.ids
+    digest, lengths, known_ids = content_id, known.lengths, known.ids
     last, at, least, strange = len(lengths) - 1, 0, 0, 0
     with memoryview(data) as view:
         while at < end and least < last and (least or strange < _STRANGE):

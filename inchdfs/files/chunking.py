@@ -92,7 +92,7 @@ def _worth_processes(size: int, settings: ChunkSettings) -> bool:
 
 def _in_sequence(file: InputFile, settings: ChunkSettings, records: RecordFormat) -> Iterator[ChunkAndBytes]:
     with open_content(file) as read_into:
-        yield from Splitter(settings, records, longest_record(file)).split(read_into)
+        yield from Splitter(settings, records, longest=longest_record(file)).split(read_into)
 
 
 def _in_parallel(segments: list[Segment], run_segments: SegmentRunner | None) -> Iterator[Chunk]:

@@ -95,6 +95,9 @@ def expand(inputs: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) ->
 def local_paths(inputs: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> list[str]:
     """What is named, as paths of this machine; other file systems are refused."""
     named = [inputs] if isinstance(inputs, str | os.PathLike) else list(inputs)
+    for one in named:
+        if "\0" in os.fspath(one):
+            raise InputNotFound(repr(os.fspath(one)), "no such file or folder")
     return [local_path(one) for one in named]
 
 

@@ -134,6 +134,8 @@ class DatasetStore:
             try:
                 content = read_regular(path)
             except FileNotFoundError:
+                if path.is_symlink():
+                    raise StoreDamaged(str(path), "it is a link to nothing") from None
                 raise DatasetNotFound(str(version), str(self.folder.parent), "no longer that version") from None
             except OSError as error:
                 raise StoreDamaged(str(path), str(error.strerror)) from None

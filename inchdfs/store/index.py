@@ -24,6 +24,7 @@ import xxhash
 
 from incoop.base.atomic import write_atomically
 from incoop.base.checksums import Signer
+from incoop.base.content_ids import content_id
 from incoop.base.errors import BadCall
 from incoop.base.file_stamps import Stamp, Watch
 from incoop.base.own_files import clear_way, read_regular
@@ -205,7 +206,7 @@ def _index_path(store: DatasetStore, inputs: Named, records: RecordFormat) -> Pa
     else:
         named = [str(Path(one).absolute()) for one in local_paths(inputs)]
     key = "\0".join([*named, tag_of(records)])
-    return store.inputs / f"{xxhash.xxh3_128_hexdigest(os.fsencode(key))}.manifest"
+    return store.inputs / f"{content_id(os.fsencode(key)).hex()}.manifest"
 
 
 def _load(path: Path, signer: Signer) -> Manifest | None:

@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import xxhash
 import zstandard
 
 from incoop.base.atomic import sync, unique_name, written_aside
+from incoop.base.content_ids import content_id
 from incoop.base.own_files import clear_way
 from incoop.inchdfs.store.packs import PACK_ROW, signed_index, signer_of, using_store, write_fully
 
@@ -171,7 +171,7 @@ class PackWriter:
 def publish_pack(packs: Path, written: Path, rows: npt.NDArray[Any]) -> str:
     """Move a whole pack and its index to their names; return the name, which follows from the chunks inside."""
     index = rows.tobytes()
-    name = xxhash.xxh3_128_hexdigest(index)
+    name = content_id(index).hex()
     content = signed_index(index, name, signer_of(packs.parent))
     with written_aside(packs / f"{name}.index", content) as index_file:
         for name_of in (packs / f"{name}.pack", packs / f"{name}.index"):

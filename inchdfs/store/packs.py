@@ -17,10 +17,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import xxhash
 import zstandard
 
 from incoop.base.checksums import Signer
+from incoop.base.content_ids import content_id
 from incoop.base.own_files import open_regular, own_secret, read_regular
 from incoop.inchdfs.errors import FileChangedWhileRead, InputUnreadable, StoreDamaged, StoreFull, StoreUnusable
 
@@ -81,7 +81,7 @@ def read_chunk(where: Location) -> bytes:
         if where.kept:
             raise StoreDamaged(where.path, error.strerror or str(error)) from error
         raise InputUnreadable(where.path, error.strerror or str(error)) from error
-    if xxhash.xxh3_128_digest(data) != where.id:
+    if content_id(data) != where.id:
         if not where.kept:
             raise FileChangedWhileRead(where.path)
         raise StoreDamaged(where.path, f"chunk {where.id.hex()} at {where.offset} is not what was stored")

@@ -14,8 +14,8 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-import xxhash
 
+from incoop.base.content_ids import content_id
 from incoop.base.errors import BadCall
 from incoop.inchdfs.cutting.chunk_table import Chunk, Rows, rows_of
 from incoop.inchdfs.cutting.records import Lines, RecordFormat
@@ -161,7 +161,7 @@ def _append_to(
         with _concatenated(reopened, files) as read_into:
             limits = [longest_record(file) for file in files]
             longest = max((limit for limit in limits if limit is not None), default=None) if all(limits) else None
-            for chunk, view in Splitter(manifest.settings, records, longest).split(read_into):
+            for chunk, view in Splitter(manifest.settings, records, longest=longest).split(read_into):
                 sink.take(chunk, view)
                 appended.append(chunk)
         writer.finish()
@@ -204,7 +204,7 @@ def _read_again(path: Path, chunk: Chunk) -> bytes:
     """Read a chunk that another process found; what was found and what is stored must be the same."""
     with readable(path), path.open("rb", buffering=0) as file:
         data = os.pread(file.fileno(), chunk.length, chunk.offset)
-    if xxhash.xxh3_128_digest(data) != chunk.id:
+    if content_id(data) != chunk.id:
         raise FileChangedWhileRead(str(path))
     return data
 

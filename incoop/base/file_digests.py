@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import xxhash
-
+from incoop.base.content_ids import GrowingContent
 from incoop.base.file_stamps import Stamp, Watch
 
 #: Read in pieces that fit the processor's cache; hashing then runs at the speed of reading.
@@ -24,10 +23,10 @@ class FileDigests:
         if (known := self._known.get(stamp)) is not None:
             return known
         tells = watch.will_tell(path, stamp)
-        state = xxhash.xxh3_128()
+        state = GrowingContent()
         with path.open("rb", buffering=0) as file:
             while piece := file.read(_PIECE):
                 state.update(piece)
         if tells and Stamp.of(path) == stamp:
-            self._known[stamp] = state.digest()
-        return state.digest()
+            self._known[stamp] = state.id()
+        return state.id()

@@ -14,6 +14,7 @@ from typing import TypeAlias
 from urllib.parse import unquote
 
 from incoop.base.errors import BadCall
+from incoop.base.shown import shown_address
 
 Named: TypeAlias = str | os.PathLike[str]
 
@@ -35,6 +36,9 @@ class SchemeNotServed(BadCall):
         super().__init__(named, scheme)
         self.named, self.scheme = named, scheme
 
+    def _shown(self) -> str:
+        return shown_address(self.named) if "@" in self.named else self.named
+
     def __str__(self) -> str:
         remedy = (
             "A stored dataset is an input and no place for files; name a folder."
@@ -42,7 +46,7 @@ class SchemeNotServed(BadCall):
             else "Copy the data to this machine, or mount it, and give its path."
         )
         return (
-            f"{self.named}: {self.scheme} is not read here, nor written to. Nothing was run. {remedy} A local file "
+            f"{self._shown()}: {self.scheme} is not read here, nor written to. Nothing was run. {remedy} A local file "
             "whose name looks like this is ./NAME."
         )
 
@@ -61,8 +65,8 @@ def local_path(named: Named, *, percent: bool = True) -> str:
 Copy the data to this machine, or mount it, and give its path. A local file whose name looks like this is ./NAME.
     """
     text = os.fspath(named)
-    if "\0" in text:
-        raise BadCall(f"{text!r:.200} is no path: it has a null character.")
+    if "\0" in text or not _encodes(text):
+        raise BadCall(f"{text!r:.200} is no path: it has a character that none has.")
     found = _SCHEME.match(text)
     if found is None:
         return text
@@ -90,6 +94,14 @@ def _of_file_uri(text: str, rest: str, slashes: str, percent: bool) -> str:
     decoded = unquote(path)
     # A file whose own name has %-codes is that file.
     return decoded if percent and decoded != path and not _exists(path) else path
+
+
+def _encodes(text: str) -> bool:
+    try:
+        os.fsencode(text)
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _exists(path: str) -> bool:

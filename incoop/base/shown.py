@@ -12,6 +12,8 @@ import re
 #: Newlines and tabs lay text out.
 _OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
+_LOGIN = re.compile(r"""([A-Za-z][A-Za-z0-9+.-]*://)[^\s'"]*@""")
+
 _LONG_WORD = re.compile(r"\S{400,}")
 
 #: A host by name or number, a port, one number or word as path.
@@ -37,6 +39,16 @@ def shortened(text: str) -> str:
         173
     """
     return _LONG_WORD.sub(lambda found: f"{found[0][:100]}…{found[0][-60:]}", text)
+
+
+def without_passwords(text: str) -> str:
+    """Text in which no address shows who opens it and by what, wherever it came from: a word in the wrong place.
+
+    Example:
+        >>> without_passwords("No such command 'redis://:hunter2@host:1/0'.")
+        "No such command 'redis://…@host:1/0'."
+    """
+    return _LOGIN.sub(r"\1…@", text)
 
 
 def shown_address(url: str) -> str:

@@ -18,7 +18,7 @@ import click
 
 from incoop import __version__
 from incoop.base.errors import BadCall, IncoopError
-from incoop.base.shown import escaped, shortened
+from incoop.base.shown import escaped, shortened, without_passwords
 from incoop.cli.say import EscapingFormatter, say
 
 #: Subcommand -> (module:function, its line in `incoop --help`). The order is the order of the help text.
@@ -95,7 +95,7 @@ def main() -> None:
     except click.ClickException as wrong_call:
         told = io.StringIO()
         wrong_call.show(told)
-        click.echo(escaped(shortened(told.getvalue())), nl=False, err=True)
+        click.echo(escaped(shortened(without_passwords(told.getvalue()))), nl=False, err=True)
         sys.exit(wrong_call.exit_code)
     except (click.Abort, KeyboardInterrupt):
         click.echo("incoop: interrupted; what was finished is kept", err=True)

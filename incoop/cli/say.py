@@ -7,12 +7,12 @@ import sys
 
 import click
 
-from incoop.base.shown import escaped
+from incoop.base.shown import escaped, without_passwords
 
 
 def say(text: str, *, err: bool = False) -> None:
     """Print a text for people."""
-    click.echo(escaped(text), err=err)
+    click.echo(escaped(without_passwords(text)), err=err)
 
 
 def for_output(text: str) -> str:
@@ -24,4 +24,4 @@ class EscapingFormatter(logging.Formatter):
     """For log lines, which hold names of files and jobs, too."""
 
     def format(self, record: logging.LogRecord) -> str:
-        return escaped(super().format(record))
+        return escaped(without_passwords(super().format(record)))

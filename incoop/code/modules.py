@@ -18,8 +18,7 @@ from importlib.machinery import ExtensionFileLoader, SourceFileLoader
 from pathlib import Path
 from types import ModuleType
 
-import xxhash
-
+from incoop.base.content_ids import content_id
 from incoop.fingerprint.owners import owner
 
 
@@ -99,7 +98,7 @@ def _travelling(name: str, module: ModuleType) -> ModuleSource:
     source = _source_of(module) or b""
     path = getattr(module, "__file__", None) or ""
     search = tuple(module.__path__) if hasattr(module, "__path__") else None
-    digest = xxhash.xxh3_128_digest(b"\0".join([path.encode(), repr(search).encode(), source]))
+    digest = content_id(b"\0".join([path.encode(), repr(search).encode(), source]))
     return ModuleSource(name, path, search, source, sys.flags.optimize, digest)
 
 

@@ -12,8 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import xxhash
-
+from incoop.base.content_ids import content_id
 from incoop.base.file_digests import FileDigests
 
 #: Kinds of reads.
@@ -57,10 +56,10 @@ def digest_of(read: Read) -> bytes:
     """
     if read.kind == VARIABLE:
         value = os.environ.get(read.name)
-        return ABSENT if value is None else xxhash.xxh3_128_digest(os.fsencode(value))
+        return ABSENT if value is None else content_id(os.fsencode(value))
     try:
         if read.kind == FOLDER:
-            return xxhash.xxh3_128_digest(b"\0".join(sorted(os.fsencode(name) for name in os.listdir(read.name))))
+            return content_id(b"\0".join(sorted(os.fsencode(name) for name in os.listdir(read.name))))
         return _file_digest(Path(read.name))
     except (FileNotFoundError, NotADirectoryError):
         return ABSENT
@@ -71,7 +70,7 @@ def digest_of(read: Read) -> bytes:
 def _file_digest(path: Path) -> bytes:
     before = path.stat()
     if stat.S_ISDIR(before.st_mode):
-        return xxhash.xxh3_128_digest(b"a folder")
+        return content_id(b"a folder")
     if not stat.S_ISREG(before.st_mode):
         return UNKNOWN
     digest = _digests.of(path)
@@ -106,7 +105,7 @@ class Context:
             f"{read.kind} {read.name}".encode("utf-8", "surrogateescape") + b"\0" + found
             for read, found in self.reads.items()
         ]
-        return xxhash.xxh3_128_digest(b"".join(len(piece).to_bytes(4, "little") + piece for piece in pieces))
+        return content_id(b"".join(len(piece).to_bytes(4, "little") + piece for piece in pieces))
 
     def covers(self, observed: Observed) -> bool:
         """Whether all that was read is known, and was then what it is now."""

@@ -17,8 +17,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import xxhash
-
+from incoop.base.content_ids import content_id
 from incoop.base.errors import IncoopError
 from incoop.code import watch
 from incoop.code.amendments import amend, amend_variables, amended_variables, amendments_of
@@ -186,9 +185,7 @@ def pack(
     variables = {name: os.environ.get(name) for name in sorted(amended_variables(amended))}
     payload, referred, handles = pickler.dumps((functions, _classes_by_value(named), amendments), beside_pyspark)
     modules = tuple(sources({*referred, *acting, *(_module_of(part) for part in named)}))
-    id_ = xxhash.xxh3_128_digest(
-        b"".join([payload, *(module.digest for module in modules), repr((expected, variables)).encode()])
-    )
+    id_ = content_id(b"".join([payload, *(module.digest for module in modules), repr((expected, variables)).encode()]))
     folders = tuple(folder for folder in sys.path if folder and not folder.endswith(".zip"))
     return Shipment(
         *(job, id_, payload, modules, folders, folder, None if arguments is None else tuple(arguments), handles),

@@ -25,7 +25,7 @@ from incoop.fingerprint.tokens import combine, digest, reference, str_token
 from incoop.fingerprint.walk import Walk
 
 # Part of every fingerprint. Raise it with any change to what is hashed or how: old memo entries are then not found.
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 
 # Modules of Python's library that keep what they read of files for who asks again.
 CACHING = frozenset({"linecache", "gettext", "zoneinfo"})

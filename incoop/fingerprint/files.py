@@ -10,8 +10,7 @@ import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-import xxhash
-
+from incoop.base.content_ids import GrowingContent
 from incoop.base.paths import local_path
 from incoop.fingerprint.errors import DependencyUnreadable
 from incoop.fingerprint.tokens import digest, str_token
@@ -67,8 +66,8 @@ def _files(folder: Path, ancestors: tuple[Path, ...]) -> Iterator[Path]:
 def _file_digest(path: Path) -> bytes:
     if path.exists() and not path.is_file():
         raise DependencyUnreadable(str(path), "it is neither a file nor a folder")
-    state = xxhash.xxh3_128()
+    state = GrowingContent()
     with path.open("rb", buffering=0) as file:
         while piece := file.read(READ_BYTES):
             state.update(piece)
-    return state.digest()
+    return state.id()

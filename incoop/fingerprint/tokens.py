@@ -15,7 +15,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import xxhash
+from incoop.base.content_ids import content_id
 
 Token = bytes
 
@@ -45,14 +45,14 @@ class NotPlain(Exception):
 
 def digest(data: bytes) -> bytes:
     """Return the 16-byte hash that every part of a fingerprint uses."""
-    return xxhash.xxh3_128_digest(data)
+    return content_id(data)
 
 
 def bytes_token(value: bytes | bytearray | memoryview, mark: bytes = b"b") -> Token:
     """Return the token of a run of bytes; `mark` tells texts, bytes and other kinds apart."""
     size = len(value)
     if size > INLINE_BYTES:
-        return mark.upper() + b"%d:" % size + xxhash.xxh3_128_digest(value)
+        return mark.upper() + b"%d:" % size + content_id(value)
     return mark + b"%d:" % size + value
 
 
@@ -66,7 +66,7 @@ def str_token(value: str) -> Token:
     raw = value.encode("utf-8", "surrogatepass")
     size = len(raw)
     if size > INLINE_BYTES:
-        return b"S%d:" % size + xxhash.xxh3_128_digest(raw)
+        return b"S%d:" % size + content_id(raw)
     return b"s%d:" % size + raw
 
 
@@ -117,7 +117,7 @@ def combine(tag: bytes, mode: int, tokens: Sequence[Token]) -> bytes:
         tokens = sorted(tokens)
     elif mode == PAIRS:
         tokens = sorted(map(bytes.__add__, tokens[::2], tokens[1::2]))
-    return xxhash.xxh3_128_digest(b"%d:%s%d:" % (len(tag), tag, len(tokens)) + b"".join(tokens))
+    return content_id(b"%d:%s%d:" % (len(tag), tag, len(tokens)) + b"".join(tokens))
 
 
 def reference(digest_of_child: bytes) -> Token:
@@ -141,7 +141,7 @@ def _content_key(value: Any) -> bytes:
         pickler.dump(value)
     except (ValueError, RecursionError) as error:
         raise NotPlain from error
-    return xxhash.xxh3_128_digest(file.getbuffer())
+    return content_id(file.getbuffer())
 
 
 #: Tokens of large containers by their content keys, the least used first: a worker asks before and after every task.

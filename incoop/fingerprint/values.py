@@ -15,8 +15,7 @@ from enum import Enum
 from functools import cached_property
 from typing import Any
 
-import xxhash
-
+from incoop.base.content_ids import content_id
 from incoop.fingerprint.graph import Node
 from incoop.fingerprint.owners import module_of
 from incoop.fingerprint.tokens import ITEMS, PLAIN, UNORDERED, bytes_token, combine, reference, str_token
@@ -107,7 +106,7 @@ def expand_array(walk: Walk, node: Node, obj: Any) -> None:
         node.tokens += [walk.token(item, node, ("element", None)) for item in obj.ravel().tolist()]
     else:
         data: Any = np.ascontiguousarray(obj).reshape(-1).view(np.uint8) if obj.size else b""
-        node.tokens.append(reference(xxhash.xxh3_128_digest(data)))
+        node.tokens.append(reference(content_id(data)))
 
 
 def expand_numpy_scalar(walk: Walk, node: Node, obj: Any) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from incoop.base.atomic import make_folder, sync, write_atomically
 from incoop.base.checksums import DIGEST_BYTES, Signer
+from incoop.base.own_files import NotOurs, clear_way, read_own
 from incoop.memo.errors import MemoError
 
 #: No state is empty.
@@ -45,10 +46,10 @@ class DeliveryNotes:
     def noted(self, job: str) -> bytes | None:
         """The state that the job's last run gave; None where no run of it ended."""
         try:
-            data = self._path(job).read_bytes()
+            data = read_own(self._path(job))
         except FileNotFoundError:
             return None
-        except OSError:
+        except (OSError, NotOurs):
             return UNCLEAR
         mac, state = data[:DIGEST_BYTES], data[DIGEST_BYTES:]
         return state if self._signer.accepts_generation(self._body(job, state), mac) else UNCLEAR
@@ -58,6 +59,7 @@ class DeliveryNotes:
         path = self._path(job)
         try:
             make_folder(path.parent)
+            clear_way(path)
             write_atomically(path, [self._signer.sign_generation(self._body(job, state)), state], private=True)
             with suppress(PermissionError):  # a folder that may not be opened
                 sync(path.parent)

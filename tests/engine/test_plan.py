@@ -8,6 +8,7 @@ import xxhash
 from hypothesis import given
 from hypothesis import strategies as st
 
+from incoop.base.content_ids import content_id
 from incoop.contraction.parts.headers import RunRef
 from incoop.contraction.parts.rows import REF_ROW
 from incoop.contraction.tree.node import NodeTask
@@ -198,9 +199,9 @@ def test_one_chunk_needs_no_node(shape: str) -> None:
 
 def test_a_nodes_id_is_that_of_the_combiner_and_its_children() -> None:
     plan = planned("abcd", None, TREE, [1, 16, 1, 1])
-    first, second = (xxhash.xxh3_128_digest(SEED + ids(part).tobytes()) for part in ("ab", "cd"))
+    first, second = (content_id(SEED + ids(part).tobytes()) for part in ("ab", "cd"))
     assert plan.levels[1].ids.tolist() == [first, second]
-    assert plan.root == xxhash.xxh3_128_digest(SEED + first + second)
+    assert plan.root == content_id(SEED + first + second)
 
 
 def test_nodes_are_needed_bottom_up_and_only_above_what_changed() -> None:

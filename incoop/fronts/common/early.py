@@ -27,7 +27,7 @@ def prepare_processes(store: Path, inputs: Iterable[str], master: str | None) ->
 
 
 def _indexes(store: Path) -> Iterator[str]:
-    with contextlib.suppress(OSError), os.scandir(store / "inchdfs" / "inputs") as found:
+    with contextlib.suppress(OSError, ValueError), os.scandir(store / "inchdfs" / "inputs") as found:
         yield from (entry.path for entry in found)
 
 
@@ -35,7 +35,7 @@ def _files(inputs: Iterable[str]) -> Iterator[str]:
     for named in inputs:
         for path in glob.iglob(named) if glob.has_magic(named) else (named,):
             yield path
-            with contextlib.suppress(OSError), os.scandir(path) as found:
+            with contextlib.suppress(OSError, ValueError), os.scandir(path) as found:
                 yield from (entry.path for entry in found)
 
 
@@ -43,6 +43,6 @@ def _newest(paths: Iterable[str]) -> int:
     """When the file that was written last was; 0 where there is none."""
     newest = 0
     for path in paths:
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError, ValueError):
             newest = max(newest, Path(path).stat().st_mtime_ns)
     return newest

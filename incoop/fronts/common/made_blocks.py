@@ -9,8 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import xxhash
-
+from incoop.base.content_ids import content_id
 from incoop.contraction.parts.packs import BlockLost
 from incoop.engine.blocks import PairBlock
 from incoop.engine.stored import BlobReader
@@ -36,7 +35,7 @@ class MadeBlock(PairBlock):
 def id_of(kind: str, *pieces: bytes) -> bytes:
     """The id of a block of this kind that is made of these pieces."""
     lengths = b"".join(len(piece).to_bytes(8, "little") for piece in pieces)
-    return xxhash.xxh3_128_digest(b"\0".join([kind.encode(), lengths, *pieces]))
+    return content_id(b"\0".join([kind.encode(), lengths, *pieces]))
 
 
 class MadeBlocks:

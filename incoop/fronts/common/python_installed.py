@@ -9,7 +9,7 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
-import xxhash
+from incoop.base.content_ids import GrowingContent
 
 #: Run by the interpreter in question, which need not be this one. It imports nothing of what it is asked for.
 _ASK = """
@@ -65,11 +65,11 @@ def installed_modules(
 
 
 def _tree_digest(place: Path) -> bytes:
-    state = xxhash.xxh3_128()
+    state = GrowingContent()
     for folder, folders, files in os.walk(place) if place.is_dir() else [(str(place.parent), [], [place.name])]:
         folders[:] = sorted(name for name in folders if name != "__pycache__")
         for name in sorted(files):
             path = Path(folder, name)
             found = path.stat()
             state.update(f"{path.relative_to(place.parent)} {found.st_size} {found.st_mtime_ns}\n".encode())
-    return state.digest()
+    return state.id()

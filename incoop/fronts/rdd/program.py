@@ -10,11 +10,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import xxhash
 from pyspark import RDD, SparkContext, SparkFiles
 from pyspark.errors import PythonException
 from pyspark.sql import Row
 
+from incoop.base.content_ids import content_id
 from incoop.base.file_digests import FileDigests
 from incoop.engine.failures import JobFailed
 from incoop.fronts.rdd.frozen_functions import Frozen, NotLoaded
@@ -186,7 +186,7 @@ class RddProgram:
             # Code is what fingerprints see.
             if file.is_file() and file.suffix != ".py" and file.name not in code:
                 pieces += [file.name.encode(), self._added.of(file)]
-        return xxhash.xxh3_128_digest(b"\0".join(pieces)) if pieces else b""
+        return content_id(b"\0".join(pieces)) if pieces else b""
 
     def reduce_partitions(self, rdd: RDD[Any]) -> int:
         """How many partitions PySpark gives a wide step that names no number."""

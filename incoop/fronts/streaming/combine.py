@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import xxhash
 
+from incoop.base.content_ids import content_id
 from incoop.fronts.common.combiners import CombinerGivesOtherKeys
 from incoop.fronts.streaming.aggregate import aggregate
 from incoop.fronts.streaming.line_keys import LineKeys
@@ -176,7 +176,7 @@ class CombineChunk:
 def _digests(lines: list[bytes], counts: Numbers, buckets: Grouped) -> dict[int, bytes]:
     counts = counts[buckets.order]
     return {
-        number: xxhash.xxh3_128_digest(text + counts[begin:end].tobytes())
+        number: content_id(text + counts[begin:end].tobytes())
         for number, text, (begin, end) in zip(
             buckets.numbers, buckets.texts(lines), pairwise(buckets.bounds.tolist()), strict=True
         )

@@ -8,8 +8,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import xxhash
-
+from incoop.base.content_ids import content_id
 from incoop.base.errors import IncoopError
 from incoop.fingerprint.files import folder_digest
 from incoop.fronts.common.command_files import CommandFiles
@@ -123,7 +122,7 @@ class ProgramBuilder:
         notes = ""
         if reads.starts_python:
             told = repr((role, text, content, sorted(self.environment.items()), self.exit_code_counts))
-            state = state_for(self.seen / xxhash.xxh3_128_hexdigest(told.encode("utf-8", "surrogateescape")))
+            state = state_for(self.seen / content_id(told.encode("utf-8", "surrogateescape")).hex())
             notes = str(state)
             content.append(("seen", state.name.encode()))
         offered = Offered(

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-import xxhash
 
+from incoop.base.content_ids import content_id
 from incoop.contraction.parts.packs import BlockLost
 from incoop.engine.blocks import PairBlock
 from incoop.engine.output import OutputBlock, Pair
@@ -110,7 +110,7 @@ class PartitionBlock(PairBlock):
         """Equal lines of the same partition give an equal id."""
         together = tuple(blocks)
         number = np.array([partition, partitioner.reducers], np.int64).tobytes()
-        id_ = xxhash.xxh3_128_digest(number + b"".join(block.id for block in together))
+        id_ = content_id(number + b"".join(block.id for block in together))
         length = sum(block.length for block in together)
         return cls(id_, length, partition, partition, partitioner, together)
 

@@ -22,9 +22,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import astuple
 from pathlib import Path
 
-import xxhash
-
 from incoop.base.atomic import write_atomically
+from incoop.base.content_ids import content_id
 from incoop.base.file_stamps import Stamp
 from incoop.code.reads import FILE, FOLDER, Read, digest_of
 
@@ -56,7 +55,7 @@ def state_for(folder: Path) -> Path:
                 return state
         seen = sorted({name for files in known.values() for name in files})
         now = json.dumps([(name, _digest(name)) for name in seen] + [len(states)])
-        state = folder / (xxhash.xxh3_64_hexdigest(now.encode()) if states else FIRST)
+        state = folder / (content_id(now.encode()).hex() if states else FIRST)
         state.mkdir()
         return state
 

@@ -10,8 +10,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-import xxhash
-
+from incoop.base.content_ids import content_id
 from incoop.code import Functions, KnownReads
 from incoop.code.modules import sources
 from incoop.contraction.columns.encoding import ENCODING_VERSION
@@ -124,4 +123,4 @@ def _identify(job: Job) -> JobIdentity:
 
 
 def _hash(*pieces: bytes) -> bytes:
-    return xxhash.xxh3_128_digest(b"".join(len(piece).to_bytes(4, "little") + piece for piece in pieces))
+    return content_id(b"".join(len(piece).to_bytes(4, "little") + piece for piece in pieces))

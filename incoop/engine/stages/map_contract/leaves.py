@@ -16,8 +16,8 @@ from itertools import pairwise
 from typing import Any, Protocol
 
 import numpy as np
-import xxhash
 
+from incoop.base.content_ids import content_id
 from incoop.contraction.columns.column import Ints
 from incoop.contraction.tree.known_combiners import BatchCombiner
 from incoop.engine.blocks import records_of
@@ -117,7 +117,7 @@ class Leaves:
         """Groups as if they were leaves."""
         packed = self.cut.ids.tobytes()
         bounds = pairwise([0, *self.groups])
-        ids = [xxhash.xxh3_128_digest(packed[16 * first : 16 * behind]) for first, behind in bounds]
+        ids = [content_id(packed[16 * first : 16 * behind]) for first, behind in bounds]
         lengths = np.diff(self.ends[np.array(self.groups) - 1], prepend=0)
         return LeafIds(np.frombuffer(b"".join(ids), "V16"), lengths)
 
@@ -197,7 +197,7 @@ def _hashed(content: bytes, ends: list[int]) -> LeafIds:
 
 
 def _ids(content: bytes, ends: list[int]) -> list[bytes]:
-    digest = xxhash.xxh3_128_digest
+    digest = content_id
     with memoryview(content) as view:
         return [digest(view[low:high]) for low, high in pairwise([0, *ends])]
 

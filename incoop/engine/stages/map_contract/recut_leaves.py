@@ -13,8 +13,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import numpy as np
-import xxhash
 
+from incoop.base.content_ids import content_id
 from incoop.code import unwatched
 from incoop.contraction.columns.column import Ints
 from incoop.contraction.tree.alignment import places_in
@@ -87,7 +87,7 @@ def recut_leaves(
         for piece in pieces:
             if piece.before == NEW:
                 content = os.pread(file, piece.length, where.offset + at)
-                if xxhash.xxh3_128_digest(content) != piece.id:
+                if content_id(content) != piece.id:
                     raise FileChangedWhileRead(where.path)
                 windows.starts.append(at)
                 windows.stretches.append(content)

@@ -6,9 +6,8 @@ import json
 from functools import cached_property
 from typing import Any
 
-import xxhash
-
 from incoop import inchdfs
+from incoop.base.content_ids import content_id
 from incoop.base.stage_path import StagePath
 from incoop.code import Functions
 from incoop.contraction.parts.headers import RunRef, StoredChange
@@ -97,7 +96,7 @@ class JobState:
 
     @property
     def output_id(self) -> bytes:
-        return xxhash.xxh3_128_digest(self.recalled.identity.reduce + self.plan.levels[-1].ids.tobytes())
+        return content_id(self.recalled.identity.reduce + self.plan.levels[-1].ids.tobytes())
 
     @property
     def shape(self) -> str:
