@@ -51,7 +51,7 @@ def test_chunks_leaves_files_and_inputs_are_known_by_it(tmp_path: Path, monkeypa
     leaves = cut_leaves(text, 512, Lines())
     assert leaves is not None
     starts = [0, *leaves.ends]
-    assert all(id_ == content_id(text[starts[at] : starts[at + 1]]) for at, id_ in enumerate(leaves.ids))
+    assert all(id_ == content_id(text[starts[at] : starts[at + 1]]) for at, id_ in enumerate(leaves.cut.ids.tolist()))
     assert digest_of(Read("file", str(tmp_path / "input"))) == FileDigests().of(tmp_path / "input") == content_id(text)
     indexed = index_input(DatasetStore(tmp_path / "store"), tmp_path / "input")
     assert indexed.root == content_id(b"".join(bytes(id_) for id_ in indexed.rows["id"]))
