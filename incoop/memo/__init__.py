@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from incoop.memo.errors import (
         CollectionRunning,
         MemoError,
+        MemoUnusable,
         NoRedisServer,
         PackUnreadable,
         PackWriteFailed,
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
         StoreElsewhere,
         StoreMissing,
         StoreTooNew,
-        StoreUnusable,
         WrongSecret,
     )
     from incoop.memo.events import MemoEvent
@@ -67,7 +67,7 @@ _HOME_OF = {
             "StoreElsewhere",
             "StoreMissing",
             "StoreTooNew",
-            "StoreUnusable",
+            "MemoUnusable",
             "WrongSecret",
         ),
         "events": ("MemoEvent",),
@@ -92,6 +92,7 @@ __all__ = [
     "MemoError",
     "MemoEvent",
     "MemoStore",
+    "MemoUnusable",
     "NoRedisServer",
     "PackUnreadable",
     "PackWriteFailed",
@@ -103,7 +104,6 @@ __all__ = [
     "StoreMissing",
     "StoreStats",
     "StoreTooNew",
-    "StoreUnusable",
     "Verified",
     "WorkerConfig",
     "WrongSecret",
