@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from incoop.memo.errors import (
         CollectionRunning,
         MemoError,
+        MemoUnusable,
         NoRedisServer,
         PackUnreadable,
         PackWriteFailed,
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
         StoreElsewhere,
         StoreMissing,
         StoreTooNew,
-        StoreUnusable,
         WrongSecret,
     )
     from incoop.memo.events import MemoEvent
@@ -68,7 +68,7 @@ _HOME_OF = {
             "StoreElsewhere",
             "StoreMissing",
             "StoreTooNew",
-            "StoreUnusable",
+            "MemoUnusable",
             "WrongSecret",
         ),
         "events": ("MemoEvent",),
@@ -93,6 +93,7 @@ __all__ = [
     "MemoError",
     "MemoEvent",
     "MemoStore",
+    "MemoUnusable",
     "NoRedisServer",
     "PackUnreadable",
     "PackWriteFailed",
@@ -104,7 +105,6 @@ __all__ = [
     "StoreMissing",
     "StoreStats",
     "StoreTooNew",
-    "StoreUnusable",
     "Verified",
     "WorkerConfig",
     "WrongSecret",

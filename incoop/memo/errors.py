@@ -41,7 +41,7 @@ class StoreTooNew(MemoError):
         )
 
 
-class StoreUnusable(MemoError):
+class MemoUnusable(MemoError):
     """The operating system refused to read or write in the store's folder."""
 
     def __init__(self, folder: str, why: str) -> None:

@@ -32,7 +32,7 @@ from incoop.memo.address import REPLY_SECONDS
 from incoop.memo.blobs import BlobStore, parse_compression
 from incoop.memo.delivery_notes import DeliveryNotes
 from incoop.memo.entry import MemoEntry, collector_paused, decode_entries, encode_entries
-from incoop.memo.errors import PackUnreadable, PackWriteFailed, StoreUnusable
+from incoop.memo.errors import MemoUnusable, PackUnreadable, PackWriteFailed
 from incoop.memo.events import DidDropWrite, DidRejectEntry, DidRejectGeneration, DidRejectPack, EventLog, Sink
 from incoop.memo.generations import Generation, decode_head, encode_head, field_of, make_head, packed_ids
 from incoop.memo.link import Link
@@ -323,7 +323,7 @@ def _using(folder: Path) -> Iterator[None]:
         yield
     except (OSError, ValueError) as error:  # ValueError: a null character in a path
         why = getattr(error, "strerror", None) or str(error)
-        raise StoreUnusable(str(folder), why) from error
+        raise MemoUnusable(str(folder), why) from error
 
 
 def _checked(task_ids: Sequence[bytes]) -> list[bytes]:

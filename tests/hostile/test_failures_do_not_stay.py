@@ -183,3 +183,58 @@ def test_a_terminal_is_not_commanded(tmp_path: Path) -> None:
     assert done.returncode == 1 and "\\x1b[2J" in done.stderr and "\x1b" not in done.stderr
     done = command("run", "x.py", "y", "--\x1b[2J")
     assert done.returncode == 2 and "\x1b" not in done.stderr
+
+
+REDIS_7 = """#!{python}
+# As Redis 7, for the list of the parts of its log: what is asked here is done by the real server.
+import os, pathlib, sys, re
+if "--version" in sys.argv:
+    print("Redis server v=7.2.4")
+    sys.exit()
+config = sys.stdin.buffer.read()
+folder = pathlib.Path(os.fsdecode(re.search(rb'^dir "(.*)"$', config, re.M)[1]))
+parts = folder / "appendonlydir"
+manifest = parts / "appendonly.aof.manifest"
+log = folder / "redis.log"
+def fail(*lines):
+    log.write_text("".join("1:M 01 Jan 2026 00:00:00.000 # " + line + chr(10) for line in lines))
+    (folder / "redis.pid").write_text("999999999")
+    sys.exit()
+if manifest.exists():
+    text = manifest.read_text(errors="replace")
+    if not text:
+        fail("FATAL AOF MANIFEST FILE ERROR", "Found an empty AOF manifest")
+    if not text.startswith("file "):
+        fail("FATAL AOF MANIFEST FILE ERROR", "Reading the manifest, at line 1", "Invalid AOF manifest file format")
+    if not (parts / text.split()[1]).exists():
+        fail("Unable to obtain the AOF file appendonly.aof.1.base.rdb length. stat: No such file or directory")
+parts.mkdir(exist_ok=True)
+manifest.write_text("file appendonly.aof.1.base.rdb seq 1 type b")
+(parts / "appendonly.aof.1.base.rdb").write_text("")
+read, write = os.pipe()
+os.write(write, config)
+os.close(write)
+os.dup2(read, 0)
+os.execv({server!r}, [{server!r}, "-"])
+"""
+
+
+@pytest.mark.parametrize("damage", ["empty", "junk", "a part gone"])
+def test_a_damaged_list_of_redis_7_is_set_aside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: str) -> None:
+    from incoop.memo.binary import OVERRIDE, find_server
+    from incoop.memo.events import DidSetAsideMemo
+
+    stand_in = tmp_path / "redis-server"
+    stand_in.write_text(REDIS_7.format(python=sys.executable, server=find_server().path))
+    stand_in.chmod(0o755)
+    monkeypatch.setenv(OVERRIDE, str(stand_in))
+    MemoStore.open(tmp_path / "store").close()
+    parts = tmp_path / "store" / "memo" / "server" / "appendonlydir"
+    if damage == "a part gone":
+        (parts / "appendonly.aof.1.base.rdb").unlink()
+    else:
+        (parts / "appendonly.aof.manifest").write_text("" if damage == "empty" else "what is this")
+    with MemoStore.open(tmp_path / "store") as store:
+        assert store.events.of(DidSetAsideMemo)
+    with MemoStore.open(tmp_path / "store") as store:
+        assert not store.events.events
