@@ -33,7 +33,7 @@ from redis.exceptions import BusyLoadingError
 
 from incoop.base.atomic import write_atomically
 from incoop.base.checksums import Signer
-from incoop.base.own_files import NotOurs, demand_own_folder, is_own_socket, read_own
+from incoop.base.own_files import NotOurs, clear_way, demand_own_folder, is_own_socket, read_own
 from incoop.memo.address import make_pool, unix_url
 from incoop.memo.binary import find_server
 from incoop.memo.errors import ServerFailed, StoreBusyElsewhere
@@ -240,6 +240,7 @@ class PrivateServer:
     def _spawn(self, binary: str, socket: str) -> int:
         """Start the daemon and wait until it answers; its process id."""
         log = self.home / "redis.log"
+        clear_way(log)
         write_atomically(log, [], durable=False, private=True)
         paths: dict[str, Path | str] = {"dir": self.home.resolve(), "logfile": log.resolve(), "unixsocket": socket,
                  "pidfile": self.home.resolve() / "redis.pid"}  # fmt: skip
