@@ -28,10 +28,9 @@ KEYS_PER_BLOCK = 4096
 #: A chunk's run with fewer keys has few, and is one block.
 SMALL_RUN = 1024
 
-#: With more it has 2**2 blocks at least. An update looks for a key in all chunks of its node, and a few thousand keys
-#: are in nearly every block, whatever its size: few large ones are read in half the time of many small ones
-#: (bench/bench_days.py, maxima). Tasks that contract a quarter of the shards, as two cores do, read their own blocks.
-CHUNK_BITS = 2
+#: With more it has 2**4 blocks at least: as many as a job has shards unless told otherwise, so that a task that
+#: contracts a shard reads that shard, and on a cluster keeps no other beside it.
+CHUNK_BITS = 4
 
 
 def bits_for(keys: int, whole: bool = False) -> int:

@@ -161,7 +161,8 @@ class _Candidates:
             return expected
         data, end = self._window.read(position, EDGE)
         head = xxhash.xxh3_64_intdigest(data[:end])
-        return next((index for index in self._beginning_with(head, expected) if self._holds(position, index)), None)
+        others = (index for index in self._beginning_with(head, expected) if index != expected)
+        return next((index for index in others if self._holds(position, index)), None)
 
     def chunk(self, position: int, index: int) -> tuple[Chunk, memoryview]:
         """The chunk that was just found, and its bytes."""

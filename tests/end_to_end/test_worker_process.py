@@ -27,9 +27,13 @@ def unfrozen() -> Iterator[None]:
 
 def test_a_worker_that_ran_a_task_is_settled(spark: SparkSession) -> None:
     ours = Spark(spark, None)
-    ours.run("first", len, [[1], [2]])
-    found = ours.run("second", settled, [1, 2])
-    assert any(frozen > 1000 and at_once for frozen, at_once in found)
+    # Spark may give a task to a worker that has run none: then that one is settled behind it.
+    for _ in range(5):
+        ours.run("first", len, [[1], [2]])
+        found = ours.run("second", settled, [1, 2])
+        if any(frozen > 1000 and at_once for frozen, at_once in found):
+            return
+    pytest.fail(f"no worker is settled: {found}")
 
 
 def test_a_process_that_is_no_worker_of_spark_is_left_alone(unfrozen: None, monkeypatch: pytest.MonkeyPatch) -> None:

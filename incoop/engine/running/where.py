@@ -1,7 +1,7 @@
 """Where the work of a step is carried out: a pure decision, in one place.
 
-Contract: results do not depend on it. Spark is used where it runs already, where the user asked for it, and where there
-is so much to do that its start is a small part of it; everything else is done without it.
+Contract: results do not depend on it. Spark is used where the user asked for it, and where there is so much to do that
+its start, or where it runs already its jobs, are a small part of it; everything else is done without it.
 """
 
 from __future__ import annotations
@@ -17,6 +17,10 @@ THREAD_BYTES = 32 << 20
 #: (docs/decisions/0010-small-work-without-spark.md). On one machine Spark is not faster from then on, either: the bound
 #: keeps its share of a run below a half, and leaves long runs to what shows and restarts them.
 PROCESS_BYTES = 96 << 20
+
+#: While a Spark of our own runs on this machine, its start costs nothing any more; of small work its jobs are still the
+#: larger part: 0.2 seconds, of an update that takes 0.4 (bench/bench_days.py).
+BESIDE_SPARK_BYTES = 32 << 20
 
 
 class Where(StrEnum):
@@ -51,6 +55,6 @@ def where_to_run(fresh: int, in_threads: int | None, little: bool, spark: SparkN
     """
     if in_threads is not None and in_threads <= THREAD_BYTES and not spark.clustered and (little or not spark.running):
         return Where.THREADS
-    if spark.running or spark.given or spark.clustered:
+    if spark.given or spark.clustered:
         return Where.SPARK
-    return Where.PROCESSES if fresh <= PROCESS_BYTES else Where.SPARK
+    return Where.PROCESSES if fresh <= (BESIDE_SPARK_BYTES if spark.running else PROCESS_BYTES) else Where.SPARK

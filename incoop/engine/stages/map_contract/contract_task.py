@@ -131,7 +131,8 @@ def _contract_shards(spec: ContractSpec, functions: Functions, shards: Sequence[
     changes = _changes(spec, reader)
     pack = PackBuilder()
     runs = ChunkRuns()
-    _prepare(spec, shards, headers, changes, reader, runs)
+    if spec.worker.cache_folder is None:  # else what is read may come from another machine (decision 13)
+        _prepare(spec, shards, headers, changes, reader, runs)
     cut = [(children, _by_shard(change, shards, spec.shards)) for children, change in changes.items()]
     done = [
         _one_shard(
