@@ -31,7 +31,7 @@ class OutputExists(IncoopError):
         return f"the output {self.folder} exists already. Nothing was run; choose another name, or remove it."
 
 
-class OutputUnwritable(IncoopError):
+class PartsUnwritable(IncoopError):
     """The output folder cannot be made."""
 
     def __init__(self, folder: str, reason: str) -> None:
@@ -90,6 +90,6 @@ def _write(folder: Path, parts: Iterable[Part]) -> None:
         refuse_existing(folder)
         aside.rename(folder)
     except OSError as error:
-        raise OutputUnwritable(str(folder), error.strerror or str(error)) from error
+        raise PartsUnwritable(str(folder), error.strerror or str(error)) from error
     finally:
         shutil.rmtree(aside, ignore_errors=True)
