@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -185,56 +186,50 @@ def test_a_terminal_is_not_commanded(tmp_path: Path) -> None:
     assert done.returncode == 2 and "\x1b" not in done.stderr
 
 
-REDIS_7 = """#!{python}
-# As Redis 7, for the list of the parts of its log: what is asked here is done by the real server.
-import os, pathlib, sys, re
-if "--version" in sys.argv:
-    print("Redis server v=7.2.4")
-    sys.exit()
-config = sys.stdin.buffer.read()
-folder = pathlib.Path(os.fsdecode(re.search(rb'^dir "(.*)"$', config, re.M)[1]))
-parts = folder / "appendonlydir"
-manifest = parts / "appendonly.aof.manifest"
-log = folder / "redis.log"
-def fail(*lines):
-    log.write_text("".join("1:M 01 Jan 2026 00:00:00.000 # " + line + chr(10) for line in lines))
-    (folder / "redis.pid").write_text("999999999")
-    sys.exit()
-if manifest.exists():
-    text = manifest.read_text(errors="replace")
-    if not text:
-        fail("FATAL AOF MANIFEST FILE ERROR", "Found an empty AOF manifest")
-    if not text.startswith("file "):
-        fail("FATAL AOF MANIFEST FILE ERROR", "Reading the manifest, at line 1", "Invalid AOF manifest file format")
-    if not (parts / text.split()[1]).exists():
-        fail("Unable to obtain the AOF file appendonly.aof.1.base.rdb length. stat: No such file or directory")
-parts.mkdir(exist_ok=True)
-manifest.write_text("file appendonly.aof.1.base.rdb seq 1 type b")
-(parts / "appendonly.aof.1.base.rdb").write_text("")
-read, write = os.pipe()
-os.write(write, config)
-os.close(write)
-os.dup2(read, 0)
-os.execv({server!r}, [{server!r}, "-"])
-"""
+@pytest.fixture(scope="module")
+def redis_7(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A Redis whose log has several parts, and a list of them: the machine's, or Debian's, unpacked into a folder."""
+    folder = tmp_path_factory.mktemp("redis-7")
+    packages = ["redis-server", "redis-tools", "liblzf1", "libjemalloc2"]
+    if (found := shutil.which("redis-server")) is None or not has_parts(found):
+        if shutil.which("apt-get") is None or shutil.which("dpkg") is None:
+            pytest.skip("there is no Redis 7 here, and no apt-get to get one")
+        got = subprocess.run(["apt-get", "download", *packages], cwd=folder, capture_output=True, timeout=120)
+        for package in folder.glob("*.deb"):
+            subprocess.run(["dpkg", "-x", str(package), str(folder)], check=True)
+        libraries = {str(path.parent) for path in folder.rglob("*.so.*")}
+        found = str(folder / "redis-server")
+        server = folder / "usr" / "bin" / "redis-server"
+        Path(found).write_text(f'#!/bin/sh\nLD_LIBRARY_PATH={":".join(libraries)} exec {server} "$@"\n')
+        Path(found).chmod(0o755)
+        if not has_parts(found):
+            pytest.skip(f"there is no Redis 7 here, and apt-get gave none: {got.stderr.decode()[-200:]}")
+    return Path(found)
 
 
-@pytest.mark.parametrize("damage", ["empty", "junk", "a part gone"])
-def test_a_damaged_list_of_redis_7_is_set_aside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: str) -> None:
-    from incoop.memo.binary import OVERRIDE, find_server
-    from incoop.memo.events import DidSetAsideMemo
+def has_parts(server: str) -> bool:
+    done = subprocess.run([server, "--version"], capture_output=True, text=True)
+    found = re.search(r"v=(\d+)\.", done.stdout)
+    return found is not None and int(found[1]) >= 7
 
-    stand_in = tmp_path / "redis-server"
-    stand_in.write_text(REDIS_7.format(python=sys.executable, server=find_server().path))
-    stand_in.chmod(0o755)
-    monkeypatch.setenv(OVERRIDE, str(stand_in))
+
+@pytest.mark.parametrize("damage", ["empty", "junk", "a part gone", "the list gone"])
+def test_a_damaged_list_of_redis_7_is_set_aside(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, redis_7: Path, damage: str
+) -> None:
+    from incoop.memo.binary import OVERRIDE
+    from incoop.memo.events import DidFindEmptyMemo, DidSetAsideMemo
+
+    monkeypatch.setenv(OVERRIDE, str(redis_7))
     MemoStore.open(tmp_path / "store").close()
     parts = tmp_path / "store" / "memo" / "server" / "appendonlydir"
     if damage == "a part gone":
         (parts / "appendonly.aof.1.base.rdb").unlink()
+    elif damage == "the list gone":
+        (parts / "appendonly.aof.manifest").unlink()
     else:
         (parts / "appendonly.aof.manifest").write_text("" if damage == "empty" else "what is this")
     with MemoStore.open(tmp_path / "store") as store:
-        assert store.events.of(DidSetAsideMemo)
+        assert store.events.of(DidFindEmptyMemo if damage == "the list gone" else DidSetAsideMemo)
     with MemoStore.open(tmp_path / "store") as store:
         assert not store.events.events
