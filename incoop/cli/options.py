@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -107,32 +108,53 @@ def memo_option(command: Command) -> Command:
 #: Where the address of `--memo-file` waits for `--memo`, which the command sees.
 _FROM_FILE = "incoop memo file"
 
+_TWICE = "--memo and --memo-file say the same; give one of them."
+
 
 def _memo_of_file(context: click.Context, _: click.Parameter, path: Path | None) -> None:
+    if path is not None:
+        context.meta[_FROM_FILE] = _address_in(path)
+
+
+def _address_in(path: Path) -> str:
     """Read the address: the file must be ours, since it says whom to believe."""
-    if path is None:
-        return
     try:
         content = read_own(path).decode().strip()
     except (OSError, UnicodeDecodeError) as error:
         raise BadCall(f"--memo-file {path} cannot be read: {getattr(error, 'strerror', None) or 'no text'}.") from None
     if not content or "\n" in content:
         raise BadCall(f"--memo-file {path} must hold one line, a redis://, rediss:// or unix:// address.")
-    context.meta[_FROM_FILE] = content
+    return content
+
+
+def memo_address(given: str | None, file: str | None) -> str | None:
+    """The same for a command that has a command line of its own: `--memo`, `--memo-file`, or INCOOP_MEMO."""
+    if file is not None:
+        if given is not None:
+            raise BadCall(_TWICE)
+        return _address_in(Path(local_path(file)))
+    if given is not None:
+        _warn_of_password(given)
+    return given or os.environ.get("INCOOP_MEMO")
 
 
 def _memo(context: click.Context, option: click.Parameter, url: str | None) -> str | None:
     on_command_line = context.get_parameter_source(str(option.name)) is click.core.ParameterSource.COMMANDLINE
     if _FROM_FILE in context.meta:
         if on_command_line:
-            raise BadCall("--memo and --memo-file say the same; give one of them.")
+            raise BadCall(_TWICE)
         return str(context.meta[_FROM_FILE])
-    if url and on_command_line and "@" in url:
+    if url and on_command_line:
+        _warn_of_password(url)
+    return url
+
+
+def _warn_of_password(url: str) -> None:
+    if "@" in url:
         warning = (
             "the password in --memo can be seen by every user of this machine (ps); use INCOOP_MEMO or --memo-file"
         )
         say(f"incoop: {warning}", err=True)
-    return url
 
 
 def report_option(command: Command) -> Command:

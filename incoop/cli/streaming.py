@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from incoop.base.errors import BadCall
-from incoop.cli.options import DEFAULT_STORE, Size, show_report
+from incoop.cli.options import DEFAULT_STORE, Size, memo_address, show_report
 from incoop.cli.say import say
 from incoop.fronts.streaming.options import HELP, Options, parse_options
 
@@ -43,6 +43,7 @@ class HadoopCommand(click.Command):
                 [
                     ("--store DIR", f"Folder that holds datasets, memo and packs; {DEFAULT_STORE} unless given."),
                     ("--memo URL", "redis://, rediss:// or unix:// address; else a private server in the store."),
+                    ("--memo-file FILE", "File that holds the address, with a password that nobody else sees."),
                     ("--master URL", "Spark master; else Spark (local[*]) is started for much work only."),
                     ("--report text|json|none", "What to say on standard error when done."),
                 ]
@@ -78,7 +79,7 @@ def streaming(ctx: click.Context, /, **params: Any) -> None:
     from incoop.session import connect
 
     store = options.own.get("store") or os.environ.get("INCOOP_STORE") or DEFAULT_STORE
-    memo = options.own.get("memo") or os.environ.get("INCOOP_MEMO")
+    memo = memo_address(options.own.get("memo"), options.own.get("memo-file"))
     with connect(store, memo=memo, master=options.own.get("master"), chunks=_chunks(options)) as session:
         try:
             done = run_streaming(session, options)

@@ -122,6 +122,22 @@ def test_a_password_on_the_command_line_is_warned_of(tmp_path: Path) -> None:
     assert "--memo-file" in done.stderr and "hunter2" not in done.stderr
 
 
+def test_streaming_takes_the_address_from_a_file_too(tmp_path: Path) -> None:
+    address = tmp_path / "address"
+    address.write_text("redis://:hunter2@127.0.0.1:1/0\n")
+    address.chmod(0o600)
+    (tmp_path / "words.txt").write_text("oak\n")
+    job = ["-input", tmp_path / "words.txt", "-output", tmp_path / "out", "-mapper", "cat", "-reducer", "NONE"]
+    own = ["--store", tmp_path / "store", "--memo-file", address]
+    done = command("streaming", *job, *own)
+    assert done.returncode == 1 and "cannot reach Redis at redis://127.0.0.1:1/0" in done.stderr
+    assert "hunter2" not in done.stderr
+    done = command("streaming", *job, *own, "--memo", "redis://:x@y")
+    assert done.returncode == 2 and "one of them" in done.stderr
+    done = command("streaming", *job, "--store", tmp_path / "store", "--memo", "redis://:hunter2@127.0.0.1:1/0")
+    assert "--memo-file" in done.stderr and "hunter2" not in done.stderr
+
+
 def test_doctor_says_nothing_of_it() -> None:
     done = command("doctor", env={**os.environ, "INCOOP_MEMO": "redis://:hunter2@127.0.0.1:1/0"})
     assert "hunter2" not in done.stdout + done.stderr

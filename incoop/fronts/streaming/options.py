@@ -172,7 +172,7 @@ _FLAGS: dict[str, Take] = {
 _SEVERAL = frozenset({"input", "file", "cacheFile", "cacheArchive"})
 
 #: incoop's own, as every command has them.
-_OWN = ("store", "memo", "master", "report")
+_OWN = ("store", "memo", "memo-file", "master", "report")
 
 
 def parse_options(arguments: Sequence[str]) -> Options:
