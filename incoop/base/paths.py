@@ -29,6 +29,11 @@ _KNOWN = re.compile(
 )
 
 
+#: File systems in whose names a container stands before the @, and what such a name looks like.
+_CONTAINERS = ("abfs", "abfss", "wasb", "wasbs")
+_CONTAINER = re.compile(r"[a-z]+://[a-z0-9$-]+@[A-Za-z0-9.-]+(/[^@]*)?$")
+
+
 class SchemeNotServed(BadCall):
     """A path of a file system that incoop does not read or write."""
 
@@ -37,7 +42,8 @@ class SchemeNotServed(BadCall):
         self.named, self.scheme = named, scheme
 
     def _shown(self) -> str:
-        return shown_address(self.named) if "@" in self.named else self.named
+        plain = "@" not in self.named or (self.scheme in _CONTAINERS and _CONTAINER.match(self.named))
+        return self.named if plain else shown_address(self.named)
 
     def __str__(self) -> str:
         remedy = (
