@@ -28,17 +28,21 @@ class Fold(Enum):
 #: How a function says what it gives.
 _ENDINGS = ("yield key, {0}", "return [(key, {0})]", "return ((key, {0}),)")
 
+#: Python 3.13 joins instructions of one line, so that where lines end shows in the code.
+_THEN = ("; ", "\n    ")
+
 _BODIES = {
     fold: (
         *(ending.format(f"{fold.value}(values)") for ending in _ENDINGS),
-        *(f"result = {fold.value}(values); {ending.format('result')}" for ending in _ENDINGS),
+        *(f"result = {fold.value}(values){then}{ending.format('result')}" for then in _THEN for ending in _ENDINGS),
     )
     for fold in Fold
 }
 
 #: Sums that are added up one by one, from the integer 0.
 _BODIES[Fold.SUM] += tuple(
-    f"result = 0\n    for value in values: {step}\n    {ending.format('result')}"
+    f"result = 0\n    for value in values:{inside}{step}\n    {ending.format('result')}"
+    for inside in (" ", "\n        ")
     for step in ("result += value", "result = result + value")
     for ending in _ENDINGS
 )
