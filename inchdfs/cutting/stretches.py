@@ -67,9 +67,8 @@ def stretch_ends(data: Buffer, form: RecordFormat, start: int = 0, end: int | No
 
 def stretch_rows(data: Buffer, ends: list[int]) -> Rows:
     """The stretches of a chunk as rows."""
-    digest = content_id
     with memoryview(data) as view:
-        return _rows(ends, [digest(view[low:high]) for low, high in pairwise([0, *ends])])
+        return _rows(ends, [content_id(view[low:high]) for low, high in pairwise([0, *ends])])
 
 
 def _rows(ends: list[int], ids: list[bytes]) -> Rows:
@@ -103,7 +102,7 @@ class Recut:
 class StretchBook:
     """What is known of the stretches of chunks, by their ids."""
 
-    #: Where it is kept; None for nowhere.
+    #: The file that it is written to; a dataset's chunks have none.
     path: Path | None = None
     known: dict[bytes, Rows] = field(default_factory=dict)
     #: Chunks that were cut by others, since those were known.

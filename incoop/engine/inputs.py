@@ -77,8 +77,8 @@ class ChunkedInput:
     #: The chunks at these indices (ascending), as tasks read them.
     blocks: Callable[[list[int]], Sequence[Block]]
     #: What chunks are read from, where that is an index or a dataset.
-    manifests: tuple[Manifest, ...] = ()
-    store: inchdfs.DatasetStore | None = None
+    manifests: tuple[Manifest, ...]
+    store: inchdfs.DatasetStore
 
     @property
     def size(self) -> int:
@@ -98,7 +98,6 @@ class ChunkedInput:
     def keep_stretches(self) -> None:
         """Keep what was taken in."""
         for manifest in self.manifests:
-            assert self.store is not None
             inchdfs.keep_stretches(self.store, manifest)
 
 
