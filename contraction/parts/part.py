@@ -43,6 +43,8 @@ class Part:
     #: Whether it is a chunk's whole run, which has blocks of its own number.
     whole_run: bool = False
     _near: dict[int, Run] = field(default_factory=dict)
+    #: All blocks as they were written, where they were read together.
+    _all: Run | None = None
     _overlays: dict[int, Overlay] = field(default_factory=dict)
     #: Hashes that will be asked for, and their pairs.
     _prepared: tuple[Hashes, Run] | None = None
@@ -85,7 +87,8 @@ class Part:
         if self._prepared is not None and member(hashes, self._prepared[0]).all():
             pairs = self._prepared[1]
             return pairs.take(rows_with(pairs, hashes)) if len(pairs) else pairs
-        self.keep(self.touched(hashes, self.bits)[0])
+        if self._all is None:
+            self.keep(self.touched(hashes, self.bits)[0])
         return self._selected(hashes)
 
     def prepare(self, hashes: Hashes) -> None:
@@ -94,11 +97,11 @@ class Part:
 
     def _selected(self, hashes: Hashes) -> Run:
         numbers, lows, highs = self.touched(hashes, self.bits)
-        found = []
-        for number, low, high in zip(numbers, lows, highs, strict=True):
-            block = self._near[number] if number in self._near else self._block(number)
-            found.append(block.take(rows_with(block, hashes[low:high])))
-        pairs = join(found)
+        if self._all is not None:
+            pairs = self._all.take(rows_with(self._all, hashes))
+        else:
+            blocks = zip(self._read(numbers), lows, highs, strict=True)
+            pairs = join([block.take(rows_with(block, hashes[low:high])) for block, low, high in blocks])
         if len(self.over) and len(hashes):
             overlay = self.overlay(np.unique(np.array(numbers) >> self._coarser).tolist())
             pairs = overlay.selected(pairs, hashes)
@@ -106,7 +109,14 @@ class Part:
 
     def keep(self, numbers: Iterable[int]) -> None:
         """Read blocks, and keep them."""
-        self._near |= {number: self._block(number) for number in numbers if number not in self._near}
+        numbers = list(numbers)
+        self._near |= zip(numbers, self._read(numbers), strict=True)
+
+    def keep_all(self) -> Run:
+        """Read all blocks as they were written, and keep them."""
+        if self._all is None:
+            self._all = join(self._read(range(1 << self.bits)))
+        return self._all
 
     def has_kept(self, numbers: Iterable[int]) -> bool:
         """Whether all of these blocks are kept."""
@@ -128,7 +138,10 @@ class Part:
 
     def written(self, numbers: Iterable[int]) -> Run:
         """Blocks as they were written, without the overlay."""
-        return join([self._near[number] if number in self._near else self._block(number) for number in numbers])
+        numbers = list(numbers)
+        if self._all is not None and len(numbers) == 1 << self.bits:
+            return self._all
+        return join(self._read(numbers))
 
     def overlay(self, numbers: Iterable[int] | None = None) -> Overlay:
         """The overlay, or some of its blocks, in ascending order."""
@@ -145,12 +158,32 @@ class Part:
         """An overlay's block stands beside 2**_coarser blocks."""
         return self.bits - self.over_bits
 
-    def _block(self, number: int) -> Run:
-        _, pack, offset, length = self.rows[number].item()
-        if not length:
-            return EMPTY
-        stored = self.reader.read(self.packs[pack], offset, length)
-        return read_block(stored, bytes(self.rows["hash"][number]), self.packs[pack])
+    def _read(self, numbers: Iterable[int]) -> list[Run]:
+        """Blocks in ascending order, those that are not kept in as few readings as they lie together."""
+        numbers = list(numbers)
+        rows = {number: self.rows[number].item() for number in numbers if number not in self._near}
+        stored = self._stored([(pack, offset, length) for _, pack, offset, length in rows.values() if length])
+        found = {
+            number: read_block(stored[pack, offset], digest, self.packs[pack]) if length else EMPTY
+            for number, (digest, pack, offset, length) in rows.items()
+        }
+        return [self._near[number] if number in self._near else found[number] for number in numbers]
+
+    def _stored(self, places: list[tuple[int, int, int]]) -> dict[tuple[int, int], bytes]:
+        """What stands at places of packs, by pack and offset; what stands side by side is read at once."""
+        found: dict[tuple[int, int], bytes] = {}
+        at = 0
+        while at < len(places):
+            pack, begin, length = places[at]
+            end, last = begin + length, at + 1
+            while last < len(places) and places[last][:2] == (pack, end):
+                end += places[last][2]
+                last += 1
+            data = self.reader.read(self.packs[pack], begin, end - begin)
+            for _, offset, size in places[at:last]:
+                found[pack, offset] = data[offset - begin : offset - begin + size]
+            at = last
+        return found
 
     def _overlay_block(self, number: int) -> Overlay:
         if number not in self._overlays:

@@ -20,7 +20,9 @@ from __future__ import annotations
 import os
 import tempfile
 import threading
-from collections.abc import Sequence
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from itertools import accumulate
 from typing import Protocol
 
 from incoop.inchdfs.cutting.settings import WINDOW, ChunkSettings
@@ -68,31 +70,53 @@ class RabinFinder:
         self._memory = _MemoryFile()
 
     def first_marker(self, view: memoryview, unmarked: Unmarked = ()) -> int:
-        start = self._minimum
-        for low, high in [*unmarked, (len(view), len(view))]:
-            while start < min(low, len(view)):
-                stop = min(start + self._piece, low, len(view))
-                marker = self._search(view[start - WINDOW : stop])
-                if marker:
-                    return start - WINDOW + marker
-                start = stop
-            start = max(start, high)
+        for ranges in self._portions(len(view), unmarked):
+            marker = self._search(view, ranges)
+            if marker:
+                return marker
         return len(view)
 
-    def _search(self, piece: memoryview) -> int:
-        """The first marker with a whole window before it and a byte after it, as a length of `piece`; else 0."""
+    def _portions(self, end: int, unmarked: Unmarked) -> Iterator[list[tuple[int, int]]]:
+        """The positions to look at, ascending, in ranges: together about a piece, since each call costs something."""
+        start, size = self._minimum, 0
+        ranges: list[tuple[int, int]] = []
+        for low, high in [*unmarked, (end, end)]:
+            while start < min(low, end):
+                stop = min(start + self._piece, low, end)
+                ranges.append((start, stop))
+                size += stop - start + WINDOW
+                if size >= self._piece:
+                    yield ranges
+                    ranges, size = [], 0
+                start = stop
+            start = max(start, high)
+        if ranges:
+            yield ranges
+
+    def _search(self, view: memoryview, ranges: list[tuple[int, int]]) -> int:
+        """The first marker at one of these positions, as a length of `view`; else 0.
+
+        Each range is searched with the window before it. They are searched as one piece: what pyrabin finds where the
+        window is of two of them is dropped, and it remembers nothing but the window.
+        """
         import rabin
 
-        self._memory.replace(piece)
+        self._memory.replace(b"".join([view[start - WINDOW : stop] for start, stop in ranges]))
         with _pyrabin_globals:
             rabin.set_window_size(WINDOW)
             rabin.set_min_block_size(1)
             rabin.set_max_block_size((1 << 32) - 1)
             rabin.set_average_block_size(self._spacing)
             blocks = rabin.get_file_fingerprints(self._memory.name)
-        for start, length, _ in blocks:
-            if WINDOW <= start + length < len(piece):
-                return int(start + length)
+        ends = list(accumulate(stop - start + WINDOW for start, stop in ranges))
+        for begin, length, _ in blocks:
+            found = int(begin + length)
+            number = bisect_right(ends, found)
+            if number < len(ranges):  # else it is the end of the last block, marker or not
+                start, stop = ranges[number]
+                marker = stop - (ends[number] - found)
+                if marker >= start:
+                    return marker
         return 0
 
 
@@ -108,7 +132,7 @@ class _MemoryFile:
         self._size = 0
         self._owner = os.getpid()
 
-    def replace(self, content: memoryview) -> None:
+    def replace(self, content: bytes) -> None:
         if len(content) < self._size:
             os.ftruncate(self._fd, len(content))
         self._size = len(content)

@@ -11,18 +11,21 @@ from collections.abc import Collection
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
 from incoop.base.atomic import write_atomically
 from incoop.base.checksums import Signer
 from incoop.base.errors import IncoopError
 from incoop.base.ids import split_ids
 from incoop.base.own_files import clear_way, read_regular
-from incoop.inchdfs.cutting.stretches import NEW, ROW, Recut, RecutPiece, Rows, StretchBook
+from incoop.inchdfs.cutting.stretches import NEW, ROW, Recut, RecutPieces, Rows, StretchBook
 
-_MAGIC = b"INCOOPS2"
+_MAGIC = b"INCOOPS3"
 #: Magic; a keyed checksum of all that follows; chunks, rows of stretches, pieces.
 _HEAD = struct.Struct("<8s16sIII")
 _SIGNED_FROM = 24
+
+Pairs = npt.NDArray[np.int32]
 
 
 def stretch_path(index: Path) -> Path:
@@ -53,20 +56,18 @@ def load_stretches(path: Path, signer: Signer) -> StretchBook:
     for id_, base, high, last in zip(ids, bases, ends, piece_ends, strict=True):
         book.known[id_] = every[low:high]
         if last > first:
-            book.recuts[id_] = Recut(base, _pieces(cut[first:last].tolist(), every[low:high]))
+            book.recuts[id_] = Recut(base, _pieces(cut[first:last], every[low:high]))
         low, first = high, last
     return book
 
 
-def _pieces(stored: list[list[int]], rows: Rows) -> tuple[RecutPiece, ...]:
-    """Pieces of the chunk with these stretches; one that is new is one of them."""
-    ends = np.cumsum(rows["length"], dtype=np.int64)
-    number_at = dict(zip((ends - rows["length"]).tolist(), range(len(rows)), strict=True))
-    pieces, at = [], 0
-    for length, before in stored:
-        pieces.append(RecutPiece(length, before, b"" if before != NEW else bytes(rows["id"][number_at[at]])))
-        at += length
-    return tuple(pieces)
+def _pieces(stored: Pairs, rows: Rows) -> RecutPieces:
+    """Pieces of the chunk with these stretches, given their lengths and places; one that is new is one of them."""
+    lengths, before = stored.T
+    starts = np.cumsum(lengths, dtype=np.int64) - lengths
+    stretches = np.cumsum(rows["length"], dtype=np.int64) - rows["length"]
+    new = rows["id"][np.searchsorted(stretches, starts[before == NEW])]
+    return RecutPieces(tuple(lengths.tolist()), tuple(before.tolist()), tuple(new.tolist()))
 
 
 def _named(path: Path) -> bytes:
@@ -80,9 +81,14 @@ def save_stretches(book: StretchBook, chunks: Collection[bytes], signer: Signer)
     kept = [id_ for id_ in dict.fromkeys(chunks) if id_ in book.known]
     recuts = [book.recuts.get(id_) for id_ in kept]
     bases = [recut.base if recut is not None else bytes(16) for recut in recuts]
-    pieces = [(each.length, each.before) for recut in recuts if recut is not None for each in recut.pieces]
+    pieces = [
+        each
+        for recut in recuts
+        if recut is not None
+        for each in zip(recut.pieces.lengths, recut.pieces.before, strict=True)
+    ]
     ends = np.cumsum([len(book.known[id_]) for id_ in kept], dtype=np.int64)
-    piece_ends = np.cumsum([len(recut.pieces) if recut is not None else 0 for recut in recuts], dtype=np.int64)
+    piece_ends = np.cumsum([len(recut.pieces.lengths) if recut is not None else 0 for recut in recuts], dtype=np.int64)
     rows = b"".join(np.ascontiguousarray(book.known[id_]).tobytes() for id_ in kept)
     body = b"".join(
         [

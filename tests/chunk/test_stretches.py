@@ -9,11 +9,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from incoop.base.content_ids import content_id
 from incoop.inchdfs import Chunk, ChunkSettings, Csv, Delimited, FixedLength, Lines, RecordFormat, Splitter
 from incoop.inchdfs.cutting.chunk_table import rows_of
 from incoop.inchdfs.cutting.resync import resync
 from incoop.inchdfs.cutting.rolling_hash import marker_finder
-from incoop.inchdfs.cutting.stretches import NEW, RecutPiece, StretchBook, stretch_ends, stretch_rows
+from incoop.inchdfs.cutting.stretches import (
+    NEW,
+    KnownStretches,
+    RecutPieces,
+    StretchBook,
+    align,
+    stretch_ends,
+    stretch_rows,
+)
 from tests.chunk.samples import checked
 from tests.chunk.test_resync import CountingFinder
 
@@ -84,15 +93,36 @@ def test_a_changed_file_is_cut_by_its_stretches_as_from_scratch(
                 check_pieces(contents[chunk.id], contents[recut.base], recut.pieces)
 
 
-def check_pieces(content: bytes, base: bytes, pieces: tuple[RecutPiece, ...]) -> None:
+def check_pieces(content: bytes, base: bytes, pieces: RecutPieces) -> None:
     at = last = 0
-    for piece in pieces:
-        if piece.before != NEW:
-            assert piece.before >= last  # each stretch once, in order
-            assert content[at : at + piece.length] == base[piece.before : piece.before + piece.length]
-            last = piece.before + piece.length
-        at += piece.length
+    ids = iter(pieces.ids)
+    for length, before in zip(pieces.lengths, pieces.before, strict=True):
+        if before != NEW:
+            assert before >= last  # each stretch once, in order
+            assert content[at : at + length] == base[before : before + length]
+            last = before + length
+        else:
+            assert content_id(content[at : at + length]) == next(ids)
+        at += length
     assert at == len(content)
+    assert next(ids, None) is None
+
+
+def test_a_chunk_that_is_the_same_but_for_one_stretch_is_hashed_by_groups(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = random.Random(5)
+    content = b"".join(b"%d %d\n" % (number, rng.randrange(10**9)) for number in range(60_000))
+    known = KnownStretches.of(stretch_rows(content, list(stretch_ends(content, Lines()))))
+    changed = content[:500_000] + b"one more line\n" + content[500_000:]
+    calls: list[int] = []
+
+    def counted(data: bytes) -> bytes:
+        calls.append(len(data))
+        return content_id(data)
+
+    monkeypatch.setattr("incoop.inchdfs.cutting.stretches.content_id", counted)
+    aligned = align(changed, len(changed), known, Lines())
+    assert len(aligned.places) - sum(place >= 0 for place in aligned.places) <= 2
+    assert len(calls) < len(aligned.places) / 2
 
 
 @pytest.mark.parametrize("chunker", ["rabin", "fastcdc"])
@@ -113,5 +143,4 @@ def test_an_edit_in_every_chunk_searches_a_few_stretches_of_each(tmp_path: Path,
     assert found == Splitter(sizes).split_bytes(bytes(changed))
     assert len(book.recuts) >= len(chunks) - 2
     for recut in book.recuts.values():
-        fresh = sum(piece.length for piece in recut.pieces if piece.before == NEW)
-        assert fresh < 40_000  # the stretch of the edit, and the last one
+        assert recut.pieces.new_bytes < 40_000  # the stretch of the edit, and the last one

@@ -15,7 +15,7 @@ from incoop.engine.stages.map_contract.recut_leaves import recut_leaves
 from incoop.inchdfs import Chunk, Csv, FixedLength, Lines, Location, RecordFormat, Splitter
 from incoop.inchdfs.cutting.chunk_table import rows_of
 from incoop.inchdfs.cutting.resync import resync
-from incoop.inchdfs.cutting.stretches import NEW, RecutPiece
+from incoop.inchdfs.cutting.stretches import NEW, RecutPieces
 from incoop.inchdfs.errors import FileChangedWhileRead
 from tests.chunk.samples import checked
 from tests.chunk.test_stretches import SIZES, book_of, edited, lines
@@ -58,7 +58,7 @@ def test_bytes_that_changed_since_they_were_looked_at_are_not_mapped(tmp_path: P
     old = cut_leaves(b"another line\n" * 1000, LEAF, Lines())
     assert old is not None
     with pytest.raises(FileChangedWhileRead):
-        recut_leaves(where, (RecutPiece(1200, NEW, b"what was there  "),), old.cut, LEAF, Lines(), 0)
+        recut_leaves(where, RecutPieces((1200,), (NEW,), (b"what was there  ",)), old.cut, LEAF, Lines(), 0)
 
 
 def test_pieces_of_another_cut_are_no_leaves(tmp_path: Path) -> None:
@@ -67,4 +67,4 @@ def test_pieces_of_another_cut_are_no_leaves(tmp_path: Path) -> None:
     old = cut_leaves(b"another line\n" * 1000, LEAF, Lines())
     assert old is not None
     where = Location(bytes(16), str(path), 0, 100, 100, kept=False)
-    assert recut_leaves(where, (RecutPiece(100, 7),), old.cut, LEAF, Lines(), 0) is None
+    assert recut_leaves(where, RecutPieces((100,), (7,), ()), old.cut, LEAF, Lines(), 0) is None

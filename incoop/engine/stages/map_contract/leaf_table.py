@@ -51,6 +51,10 @@ class LeafIds:
     def __len__(self) -> int:
         return len(self.ids)
 
+    @classmethod
+    def of(cls, ids: Sequence[bytes], lengths: Sequence[int] | Ints) -> LeafIds:
+        return cls(np.frombuffer(b"".join(ids), "V16"), np.array(lengths, np.int64))
+
     def to_bytes(self) -> bytes:
         return self.ids.tobytes() + self.lengths.astype("<u4").tobytes()
 

@@ -119,7 +119,7 @@ class Leaves:
         bounds = pairwise([0, *self.groups])
         ids = [content_id(packed[16 * first : 16 * behind]) for first, behind in bounds]
         lengths = np.diff(self.ends[np.array(self.groups) - 1], prepend=0)
-        return LeafIds(np.frombuffer(b"".join(ids), "V16"), lengths)
+        return LeafIds.of(ids, lengths)
 
     def group_piece(self, group: int) -> Piece:
         """A group, with a way to its records."""
@@ -193,7 +193,7 @@ def cut_stretch(content: bytes, size: int, form: RecordFormat) -> tuple[list[byt
 
 
 def _hashed(content: bytes, ends: list[int]) -> LeafIds:
-    return LeafIds(np.frombuffer(b"".join(_ids(content, ends)), "V16"), np.diff(ends, prepend=0))
+    return LeafIds.of(_ids(content, ends), np.diff(ends, prepend=0))
 
 
 def _ids(content: bytes, ends: list[int]) -> list[bytes]:

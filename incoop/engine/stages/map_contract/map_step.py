@@ -178,7 +178,7 @@ def _failures(answers: Sequence[Answer]) -> list[MapFailed | IncoopError]:
 def _expected(task: ChunkTask) -> int:
     """Bytes of a chunk that will be read, or as a guess mapped."""
     if task.base is not None:
-        return task.base.new_bytes
+        return task.base.pieces.new_bytes
     return task.block.length // (FEW_LEAVES if task.old else 1)
 
 

@@ -108,9 +108,7 @@ def described(
         pairs = _combined_by_piece(pairs, combiner)
     if pairs is None:
         return None
-    every = range(1 << old.bits)
-    old.keep(every)
-    run = old.written(every)
+    run = old.keep_all()
     keys = KeyNumbers.of(pairs.keys, run, stored.extra, old)  # step (2)
     if keys is None:
         return None

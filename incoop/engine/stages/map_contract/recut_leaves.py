@@ -18,10 +18,10 @@ from incoop.base.content_ids import content_id
 from incoop.code import unwatched
 from incoop.contraction.columns.column import Ints
 from incoop.contraction.tree.alignment import places_in
-from incoop.engine.stages.map_contract.leaf_table import LeafIds, all_leaves
+from incoop.engine.stages.map_contract.leaf_table import Ids, LeafIds, all_leaves
 from incoop.engine.stages.map_contract.leaves import Leaves, cut_by_stretch, cut_stretch
 from incoop.inchdfs.cutting.records import RecordFormat
-from incoop.inchdfs.cutting.stretches import NEW, RecutPiece
+from incoop.inchdfs.cutting.stretches import NEW, RecutPieces
 from incoop.inchdfs.errors import FileChangedWhileRead, InputUnreadable
 from incoop.inchdfs.store.packs import Location
 
@@ -41,38 +41,41 @@ class _Windows:
 
 @dataclass(slots=True)
 class _Joined:
-    """Leaves on their way: ranges of the other chunk's, and between them those that are new."""
+    """Leaves on their way: ranges of the other chunk's, and between them those that were cut."""
 
-    old: LeafIds
-    parts: list[LeafIds] = field(default_factory=list)
-    kept: list[Ints] = field(default_factory=list)
-    #: Leaves that were cut since the last that stayed, which is the one before this place.
-    _ids: list[bytes] = field(default_factory=list)
-    _lengths: list[int] = field(default_factory=list)
+    #: Ids of the other chunk's leaves.
+    old: Ids
+    #: By number: those of the other chunk, and behind them those that were cut.
+    order: list[Ints] = field(default_factory=list)
+    ids: list[bytes] = field(default_factory=list)
+    lengths: list[int] = field(default_factory=list)
+    #: For each that was cut, which of the other's it is, -1 for none.
+    found: list[int] = field(default_factory=list)
+    #: The last that stayed is the one before this place.
     _behind: int = 0
 
     def stay(self, low: int, high: int) -> None:
         self.settle(low)
-        self.parts.append(LeafIds(self.old.ids[low:high], self.old.lengths[low:high]))
-        self.kept.append(np.arange(low, high))
+        self.order.append(np.arange(low, high))
         self._behind = high
 
     def come(self, ids: list[bytes], lengths: list[int]) -> None:
-        self._ids += ids
-        self._lengths += lengths
+        self.ids += ids
+        self.lengths += lengths
 
     def settle(self, until: int) -> None:
-        """Find old leaves, up to a place, among those that were cut."""
-        if self._ids:
-            at = np.array(places_in(self.old.ids[self._behind : until].tolist(), self._ids), np.int64)
-            ids = np.frombuffer(b"".join(self._ids), "V16")
-            self.parts.append(LeafIds(ids, np.array(self._lengths, np.int64)))
-            self.kept.append(np.where(at >= 0, at + self._behind, -1))
-            self._ids, self._lengths = [], []
+        """Find old leaves, up to a place, among those that were cut since the last that stayed."""
+        first, last = len(self.found), len(self.ids)
+        if first == last:
+            return
+        behind = self._behind
+        at = places_in(self.old[behind:until].tolist(), self.ids[first:])
+        self.found += [behind + place if place >= 0 else -1 for place in at]
+        self.order.append(np.arange(len(self.old) + first, len(self.old) + last))
 
 
 def recut_leaves(
-    where: Location, pieces: tuple[RecutPiece, ...], old: LeafIds, size: int, form: RecordFormat, group: int
+    where: Location, pieces: RecutPieces, old: LeafIds, size: int, form: RecordFormat, group: int
 ) -> Leaves | None:
     """The leaves of the chunk at `where`, given those of the one that its pieces refer to; None where they do not fit.
 
@@ -80,26 +83,31 @@ def recut_leaves(
     """
     if not cut_by_stretch(size) or not len(old):
         return None
-    bounds = dict(zip(np.cumsum(old.lengths).tolist(), range(1, len(old) + 1), strict=True))
-    bounds[0] = 0
-    joined, windows, at = _Joined(old), _Windows(), 0
+    bounds = np.concatenate([[0], np.cumsum(old.lengths)])
+    lengths, before = np.array(pieces.lengths, np.int64), np.array(pieces.before, np.int64)
+    stays = before != NEW
+    ends = np.stack([before, before + lengths])[:, stays]
+    places = np.searchsorted(bounds, ends)
+    if not (places < len(bounds)).all() or not (bounds[places] == ends).all():
+        return None
+    ranges, ids = iter(places.T.tolist()), iter(pieces.ids)
+    joined, windows, at = _Joined(old.ids), _Windows(), 0
     with _opened(where.path) as file:
-        for piece in pieces:
-            if piece.before == NEW:
-                content = os.pread(file, piece.length, where.offset + at)
-                if content_id(content) != piece.id:
+        for length, stays_here in zip(pieces.lengths, stays.tolist(), strict=True):
+            if stays_here:
+                joined.stay(*next(ranges))
+            else:
+                content = os.pread(file, length, where.offset + at)
+                if content_id(content) != next(ids):
                     raise FileChangedWhileRead(where.path)
                 windows.starts.append(at)
                 windows.stretches.append(content)
                 joined.come(*cut_stretch(content, size, form))
-            else:
-                low, high = bounds.get(piece.before), bounds.get(piece.before + piece.length)
-                if low is None or high is None:
-                    return None
-                joined.stay(low, high)
-            at += piece.length
+            at += length
     joined.settle(len(old))
-    return Leaves(windows, form, all_leaves(joined.parts), size, group, kept=np.concatenate(joined.kept))
+    order, new = np.concatenate(joined.order), LeafIds.of(joined.ids, joined.lengths)
+    kept = np.concatenate([np.arange(len(old)), np.array(joined.found, np.int64)])[order]
+    return Leaves(windows, form, all_leaves([old, new]).take(order), size, group, kept=kept)
 
 
 @contextmanager

@@ -27,7 +27,7 @@ from incoop.engine.stages.map_contract.leaves import LARGEST_TABLE, Leaves
 from incoop.engine.stages.map_contract.patching import Described, described, worth_patching
 from incoop.engine.stages.map_contract.recut_leaves import recut_leaves
 from incoop.inchdfs.cutting.records import RecordFormat
-from incoop.inchdfs.cutting.stretches import NEW, RecutPiece
+from incoop.inchdfs.cutting.stretches import RecutPieces
 from incoop.inchdfs.store.packs import Location
 from incoop.job import Mapper
 
@@ -41,12 +41,7 @@ class KnownBase:
 
     #: Where its run is.
     ref: RunRef
-    pieces: tuple[RecutPiece, ...]
-
-    @property
-    def new_bytes(self) -> int:
-        """How much of the other is new."""
-        return sum(piece.length for piece in self.pieces if piece.before == NEW)
+    pieces: RecutPieces
 
 
 @dataclass(frozen=True, slots=True)
