@@ -65,10 +65,13 @@ class PackBuilder:
         return block_hash(data), self.add(data), len(data)
 
     def read(self, offset: int, length: int) -> bytes:
-        """What was added at `offset`."""
-        data = self.parts[self._at[offset]]
-        assert len(data) == length
-        return data
+        """What was added from `offset` on; several that were added one behind the other may be read at once."""
+        at = self._at[offset]
+        found = [self.parts[at]]
+        while (have := sum(map(len, found))) < length:
+            found.append(self.parts[at + len(found)])
+        assert have == length
+        return found[0] if len(found) == 1 else b"".join(found)
 
 
 class OpenPack(Generic[Waiting]):

@@ -63,3 +63,11 @@ def test_only_rows_of_the_new_pack_get_its_name() -> None:
     assert bytes(rows["pack"][0]) == OWN_PACK, "the given rows stay as they are"
     rest = [name for name in SHARD_ROW.names or () if name != "pack"]
     assert (placed[rest] == rows[rest]).all()
+
+
+def test_parts_of_a_pack_that_is_being_filled_are_read_one_by_one_or_together() -> None:
+    pack = PackBuilder()
+    offsets = [pack.add(piece) for piece in (b"ash", b"", b"larch", b"oak")]
+    assert [pack.read(offsets[at], length) for at, length in ((0, 3), (2, 5), (3, 3))] == [b"ash", b"larch", b"oak"]
+    assert pack.read(offsets[0], 11) == b"ashlarchoak"
+    assert pack.read(offsets[2], 8) == b"larchoak"
