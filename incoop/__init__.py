@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from incoop.job import Job
     from incoop.result import Change, Result
     from incoop.session import Session, connect
+    from incoop.windows.window import Window, last
 
 __version__ = "0.1.0"
 
@@ -38,7 +39,9 @@ _HOME_OF = {
     "RunReport": "engine.report",
     "Session": "session",
     "TooLittleReuse": "engine.failures",
+    "Window": "windows.window",
     "connect": "session",
+    "last": "windows.window",
 }
 
 __all__ = [
@@ -57,9 +60,11 @@ __all__ = [
     "RunReport",
     "Session",
     "TooLittleReuse",
+    "Window",
     "__version__",
     "connect",
     "counter",
+    "last",
 ]
 
 __getattr__ = lazy_names(__name__, _HOME_OF)

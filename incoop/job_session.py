@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -11,6 +14,7 @@ from incoop import inchdfs
 from incoop.base.errors import BadCall
 from incoop.base.paths import local_path
 from incoop.engine.driver import StageRun
+from incoop.engine.events import DidWarn
 from incoop.engine.explain import Explanation
 from incoop.engine.record import Origin
 from incoop.engine.running.processes import Processes
@@ -24,6 +28,8 @@ from incoop.job import Job
 from incoop.memo import MemoStore
 from incoop.memo.null import NullMemo
 from incoop.result import Result
+from incoop.windows.window import Window
+from incoop.windows.windowed import InputMoved, windowed
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -32,6 +38,10 @@ if TYPE_CHECKING:
 
 #: What `strict=True` demands.
 _STRICT = 0.9
+
+#: A log that grows all the time moves between two looks now and then; one that does so this often in a row does not
+#: stand still for a run.
+_LOOKS = 4
 
 
 def _nothing(_: int) -> None:
@@ -74,6 +84,7 @@ class JobSession:
         paranoid: bool = False,
         strict: float | bool | None = None,
         verify: float = 0.0,
+        window: Window | None = None,
         origin: Origin | None = None,
     ) -> Result:
         """Run a job on a path, a glob, a folder, a list of those, `inchdfs:/NAME[@VERSION]`, or another result.
@@ -82,14 +93,32 @@ class JobSession:
         again. `paranoid` verifies by content that files whose size and times did not move did not change either.
         `strict` refuses to run when less than that share of the input can be reused (True: 90 %), or when the functions
         do what cannot be followed. `verify` computes a random share of the result again, from scratch, in a process of
-        its own, and raises NotDeterministic when it comes out differently. `origin` says how to ask for this run again.
+        its own, and raises NotDeterministic when it comes out differently. `window` runs it on the newest part of the
+        input (`incoop.last(files=10)`). `origin` says how to ask for this run again.
         """
         if not isinstance(job, Job):
             raise BadCall(f"run takes a Job, not {job!r:.80}: incoop.Job('name', mapper=…, reducer=…).")
         if (strict is not None and not 0 <= float(strict) <= 1) or not 0 <= verify <= 1:
             raise BadCall("strict and verify are shares, between 0 and 1.")
         share = None if strict is None or strict is False else _STRICT if strict is True else float(strict)
-        return self.execute(job, inputs, self.options(paranoid=paranoid, strict=share, verify=verify, origin=origin))
+        options = self.options(paranoid=paranoid, strict=share, verify=verify, origin=origin)
+        if window is None:
+            return self.execute(job, inputs, options)
+        return self._within(window, job, inputs, options)
+
+    def _within(self, window: Window, job: Job, inputs: Any, options: RunOptions) -> Result:
+        """Run a job in a window; again, when the input moved on between the look at its times and the run."""
+        for last_try in (False,) * _LOOKS + (True,):
+            with suppress(*() if last_try else (InputMoved,)):
+                held = windowed(window, job, inputs, partial(self._pairs, options.paranoid))
+                result = self.execute(held.job, held.inputs, options)
+                if held.without_time:
+                    result.events.tell(DidWarn(f"{held.without_time:,} records have no time, and are in no window"))
+                return result
+        raise AssertionError  # the last try raises what stands in its way
+
+    def _pairs(self, paranoid: bool, job: Job, inputs: Any) -> Iterator[tuple[Any, Any]]:
+        return iter(self.execute(job, inputs, self.options(paranoid=paranoid)))
 
     def execute(self, job: Job, inputs: Any, options: RunOptions) -> Result:
         """Run a job for another way in, with options of its own."""
@@ -102,18 +131,27 @@ class JobSession:
         """Options of a run in this session."""
         return RunOptions(self._chunks, **given)
 
-    def explain(self, job: Job, inputs: Any, *, paranoid: bool = False) -> Explanation:
-        """Say what `run` would reuse and what it would run, and why, without running it."""
+    def explain(self, job: Job, inputs: Any, *, paranoid: bool = False, window: Window | None = None) -> Explanation:
+        """Say what `run` would reuse and what it would run, and why, without running it.
+
+        Only the times of records are looked at, for a `window` of these.
+        """
         self._demand_open()
+        if window is not None:
+            held = windowed(window, job, inputs, partial(self._pairs, paranoid))
+            job, inputs = held.job, held.inputs
         stage = MapContract(job, inputs, self.datasets)
         return StageRun(stage, self._memo, self._workforce, self.options(paranoid=paranoid)).explain()
 
-    def verify(self, job: Job, inputs: Any, share: float) -> tuple[int, int]:
+    def verify(self, job: Job, inputs: Any, share: float, window: Window | None = None) -> tuple[int, int]:
         """Compute a share of what the last run left again, from scratch, in a process of its own; run nothing else.
 
         Gives how many chunks and shards that were. Raises NotDeterministic when one comes out differently.
         """
         self._demand_open()
+        if window is not None:
+            held = windowed(window, job, inputs, partial(self._pairs, False))
+            job, inputs = held.job, held.inputs
         stage = MapContract(job, inputs, self.datasets)
         # By the chunks that the run had, whoever chose them.
         options = RunOptions(self._chunks or AS_BEFORE, verify=share)

@@ -27,13 +27,13 @@ from incoop.inchdfs.cutting.rolling_hash import FASTCDC_LOOKAHEAD
 AVERAGE = 4 << 10
 _SMALLEST, _LARGEST = AVERAGE // 4, AVERAGE * 4
 
-#: One row a stretch; the last field is the id of the group of stretches that begins with it, zeros where none does.
-ROW = np.dtype([("length", "<u4"), ("id", "V16"), ("group", "V16")])
-_NO_GROUP = bytes(16)
+#: One row a stretch; the last field is the id of the band of stretches that begins with it, zeros where none does.
+ROW = np.dtype([("length", "<u4"), ("id", "V16"), ("band", "V16")])
+_NO_BAND = bytes(16)
 
-#: A group ends behind a stretch of which these bits of the id are 0, so with four stretches on average. It is compared
-#: first, all at once: a hash of 16 KiB takes as long as two of 4 KiB, and most groups are as they were.
-_GROUP_BITS = 3
+#: A band ends behind a stretch of which these bits of the id are 0, so with four stretches on average. It is compared
+#: first, all at once: a hash of 16 KiB takes as long as two of 4 KiB, and most bands are as they were.
+_BAND_BITS = 3
 
 #: With so many stretches that are not in it at the beginning, a chunk is another one.
 _STRANGE = 16
@@ -75,20 +75,20 @@ def stretch_rows(data: Buffer, ends: list[int]) -> Rows:
     """The stretches of a chunk as rows."""
     with memoryview(data) as view:
         ids = [content_id(view[low:high]) for low, high in pairwise([0, *ends])]
-        groups = [content_id(view[ends[first - 1] if first else 0 : ends[last - 1]]) for first, last in _grouped(ids)]
-    return _rows(ends, ids, groups)
+        bands = [content_id(view[ends[first - 1] if first else 0 : ends[last - 1]]) for first, last in _banded(ids)]
+    return _rows(ends, ids, bands)
 
 
-def _grouped(ids: list[bytes]) -> list[tuple[int, int]]:
-    """The groups of stretches with these ids: where each begins and ends among them."""
-    return list(pairwise([0, *(at for at, id_ in enumerate(ids, 1) if not id_[0] & _GROUP_BITS or at == len(ids))]))
+def _banded(ids: list[bytes]) -> list[tuple[int, int]]:
+    """The bands of stretches with these ids: where each begins and ends among them."""
+    return list(pairwise([0, *(at for at, id_ in enumerate(ids, 1) if not id_[0] & _BAND_BITS or at == len(ids))]))
 
 
-def _rows(ends: list[int], ids: list[bytes], groups: list[bytes]) -> Rows:
+def _rows(ends: list[int], ids: list[bytes], bands: list[bytes]) -> Rows:
     rows = np.zeros(len(ends), ROW)
     rows["length"] = np.diff(ends, prepend=0)
     rows["id"] = np.frombuffer(b"".join(ids), "V16")
-    rows["group"][[first for first, _ in _grouped(ids)]] = np.frombuffer(b"".join(groups), "V16")
+    rows["band"][[first for first, _ in _banded(ids)]] = np.frombuffer(b"".join(bands), "V16")
     return rows
 
 
@@ -137,7 +137,7 @@ class StretchBook:
 
 
 @dataclass(frozen=True, slots=True)
-class KnownGroup:
+class KnownBand:
     """Some known stretches, compared at once."""
 
     #: Behind which of them it ends, its bytes, and their id.
@@ -156,17 +156,16 @@ class KnownStretches:
     bounds: list[int]
     #: Where each stands; the last of those that are equal.
     place: dict[bytes, int]
-    #: The groups, by the stretch with which they begin; without the last, which the chunk ended.
-    groups: dict[int, KnownGroup]
+    #: The bands, by the stretch with which they begin; without the last, which the chunk ended.
+    bands: dict[int, KnownBand]
 
     @classmethod
     def of(cls, rows: Rows) -> KnownStretches:
-        lengths, ids, groups = rows["length"].tolist(), rows["id"].tolist(), rows["group"].tolist()
+        lengths, ids, bands = rows["length"].tolist(), rows["id"].tolist(), rows["band"].tolist()
         bounds = [0, *np.cumsum(rows["length"], dtype=np.int64).tolist()]
-        begins = [at for at, id_ in enumerate(groups) if id_ != _NO_GROUP]
+        begins = [at for at, id_ in enumerate(bands) if id_ != _NO_BAND]
         known = {
-            first: KnownGroup(behind, bounds[behind] - bounds[first], groups[first])
-            for first, behind in pairwise(begins)
+            first: KnownBand(behind, bounds[behind] - bounds[first], bands[first]) for first, behind in pairwise(begins)
         }
         return cls(lengths, ids, bounds, dict(zip(ids[:-1], range(len(ids) - 1), strict=False)), known)
 
@@ -216,7 +215,7 @@ class Aligned:
                 last = at
             ends += more
             places += [NEW] * len(more)
-            groups = self._groups(view, ends, ids, places)
+            bands = self._bands(view, ends, ids, places)
         bounds = [0, *ends]
         side_by_side = list(_side_by_side(np.array(places, np.int64)))
         pieces = RecutPieces(
@@ -224,17 +223,17 @@ class Aligned:
             tuple(self.known.bounds[places[first]] if places[first] >= 0 else NEW for first, _ in side_by_side),
             tuple(ids[first] for first, _ in side_by_side if places[first] < 0),
         )
-        return _rows(ends, ids, groups), pieces
+        return _rows(ends, ids, bands), pieces
 
-    def _groups(self, view: memoryview, ends: list[int], ids: list[bytes], places: list[int]) -> list[bytes]:
-        """The ids of groups: those of known ones that stand as they did are known."""
+    def _bands(self, view: memoryview, ends: list[int], ids: list[bytes], places: list[int]) -> list[bytes]:
+        """The ids of bands: those of known ones that stand as they did are known."""
         found = []
-        for first, last in _grouped(ids):
+        for first, last in _banded(ids):
             place = places[first]
-            group = self.known.groups.get(place)
-            same = group is not None and group.behind - place == last - first
-            if group is not None and same and places[first:last] == list(range(place, group.behind)):
-                found.append(group.id)
+            band = self.known.bands.get(place)
+            same = band is not None and band.behind - place == last - first
+            if band is not None and same and places[first:last] == list(range(place, band.behind)):
+                found.append(band.id)
             else:
                 found.append(content_id(view[ends[first - 1] if first else 0 : ends[last - 1]]))
         return found
@@ -249,7 +248,7 @@ def _side_by_side(places: npt.NDArray[np.int64]) -> Iterator[tuple[int, int]]:
 def align(data: Buffer, end: int, known: KnownStretches, form: RecordFormat) -> Aligned:
     """Find the known stretches among the bytes of `data[:end]`, which begin a chunk; each once, in their order.
 
-    (1) Where the one that stood as far behind the last that was found begins a group, that is compared by hash,
+    (1) Where the one that stood as far behind the last that was found begins a band, that is compared by hash,
     (2) then the stretch itself;
     (3) else a stretch is cut, and looked for by its hash;
     (4) until all are found, or too little of the bytes is left to say where one ends, or it seems that none is there.
@@ -257,18 +256,18 @@ def align(data: Buffer, end: int, known: KnownStretches, form: RecordFormat) -> 
     ends: list[int] = []
     ids: list[bytes] = []
     places: list[int] = []
-    digest, lengths, known_ids, bounds, groups = content_id, known.lengths, known.ids, known.bounds, known.groups
+    digest, lengths, known_ids, bounds, bands = content_id, known.lengths, known.ids, known.bounds, known.bands
     last, at, least, strange = len(lengths) - 1, 0, 0, 0
     with memoryview(data) as view:
         while at < end and least < last and (least or strange < _STRANGE):
-            if not strange and (group := groups.get(least)) is not None:  # step (1)
-                stop = at + group.length
-                if stop <= end and digest(view[at:stop]) == group.id:
+            if not strange and (band := bands.get(least)) is not None:  # step (1)
+                stop = at + band.length
+                if stop <= end and digest(view[at:stop]) == band.id:
                     moved = at - bounds[least]
-                    ends += [bound + moved for bound in bounds[least + 1 : group.behind + 1]]
-                    ids += known_ids[least : group.behind]
-                    places += range(least, group.behind)
-                    at, least = stop, group.behind
+                    ends += [bound + moved for bound in bounds[least + 1 : band.behind + 1]]
+                    ids += known_ids[least : band.behind]
+                    places += range(least, band.behind)
+                    at, least = stop, band.behind
                     continue
             guess = min(least + strange, last - 1)
             stop = at + lengths[guess]

@@ -32,6 +32,16 @@ from incoop.fronts.common.early import prepare_processes
 @click.option("--verify", type=Share(), default=0.0, help="Compute a share (5%) again from scratch, and compare.")
 @click.option("--paranoid", is_flag=True, help="Read files even if their size, times and inode did not change.")
 @click.option("--changes", is_flag=True, help="Print what changed since the previous run instead of all pairs.")
+@click.option(
+    "--window", default="", metavar="SIZE", help="Only the newest part: '10 files', '1G', '7 days', '1h every 1m'."
+)
+@click.option(
+    "--time-of",
+    default="",
+    metavar="NAME",
+    help="For a window of time: a function of the job's file that gives a record's time, or the form of the time in "
+    "names of files (%Y-%m-%d).",
+)
 @click.option("--master", metavar="URL", help="Spark master; else Spark (local[*]) is started for much work only.")
 @chunk_size_options
 @store_option
@@ -46,6 +56,8 @@ def run(
     verify: float,
     paranoid: bool,
     changes: bool,
+    window: str,
+    time_of: str,
     master: str | None,
     store: Path,
     memo: str | None,
@@ -61,6 +73,7 @@ def run(
       incoop run wordcount.py corpus/
       incoop run jobs.py:top access.log --output out
       incoop run wordcount.py corpus/ --explain
+      incoop run hits.py logs/ --window '7 days' --time-of %Y-%m-%d
     """
     if not explain:
         prepare_processes(store, inputs, master)
@@ -68,18 +81,21 @@ def run(
     from incoop.engine.inputs import SCHEME
     from incoop.engine.record import Origin
     from incoop.engine.save import line_of
-    from incoop.fronts.common.job_file import load_job
+    from incoop.fronts.common.job_file import load_job, window_of
     from incoop.session import connect
 
     refuse_unserved(path for path in inputs if not path.startswith(SCHEME))
     loaded = load_job(job)
 
-    origin = Origin(job, inputs, str(Path.cwd()))
+    held = window_of(job, window, time_of)
+    origin = Origin(job, inputs, str(Path.cwd()), window, time_of)
     with connect(store, memo=memo, master=master, chunks=settings_from(options)) as session:
         if explain:
-            say(str(session.explain(loaded, list(inputs), paranoid=paranoid)))
+            say(str(session.explain(loaded, list(inputs), paranoid=paranoid, window=held)))
             return
-        result = session.run(loaded, list(inputs), paranoid=paranoid, strict=strict, verify=verify, origin=origin)
+        result = session.run(
+            *(loaded, list(inputs)), paranoid=paranoid, strict=strict, verify=verify, window=held, origin=origin
+        )
         if output is not None:
             written = result.save(output)
             say(f"{len(written)} part files written to {output}", err=True)

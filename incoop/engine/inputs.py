@@ -19,8 +19,10 @@ from incoop import inchdfs
 from incoop.base.errors import BadCall
 from incoop.contraction.parts.packs import BlockLost
 from incoop.engine.blocks import Block, ChunkBlock, PairBlock
+from incoop.engine.chosen import ChosenChunks, ChunkTable, ClippedChunk, clipped_id
 from incoop.inchdfs.cutting.chunk_table import ROW
 from incoop.inchdfs.cutting.parallel import SegmentRunner
+from incoop.inchdfs.cutting.records import RecordFormat
 from incoop.inchdfs.cutting.stretches import ROW as STRETCH_ROW
 from incoop.inchdfs.cutting.stretches import Recut
 from incoop.inchdfs.store.index import AsBefore, Named
@@ -43,8 +45,6 @@ class BlockSource(Protocol):
 class _Pairs:
     """Blocks of pairs, with the rows that a manifest would have for them."""
 
-    manifest = None
-
     def __init__(self, blocks: Sequence[PairBlock]) -> None:
         self.blocks = [block for block in blocks if block.length]
         self.rows = np.array([(b.id, b.length, 0, b.tail, True) for b in self.blocks], ROW)
@@ -65,7 +65,32 @@ class _Chunks:
         return [ChunkBlock(places[index]) for index in indices]
 
 
-_Piece = _Chunks | _Pairs
+class _Chosen:
+    """Some of the chunks of files."""
+
+    def __init__(self, every: Sequence[_Chunks], chosen: ChosenChunks, form: RecordFormat) -> None:
+        self._every, self._form = every, form
+        files = tuple((entry.name, entry.chunks) for each in every for entry in each.manifest.files)
+        rows = np.concatenate([np.empty(0, ROW), *(each.rows for each in every)])
+        choice = chosen.choose(ChunkTable(rows, files))
+        self._chunks, self._clips = choice.chunks, choice.clips
+        self.rows = rows[choice.chunks]
+        for at, number in enumerate(choice.chunks.tolist()):
+            if number in choice.clips:
+                self.rows["id"][at] = np.void(clipped_id(bytes(rows["id"][number]), choice.clips[number]))
+
+    def at(self, indices: list[int]) -> Sequence[Block]:
+        numbers = self._chunks[indices].tolist()
+        blocks = _blocks(self._every, numbers)
+        return [
+            ClippedChunk(block.where, self._form, self._clips[number])
+            if number in self._clips and isinstance(block, ChunkBlock)
+            else block
+            for number, block in zip(numbers, blocks, strict=True)
+        ]
+
+
+_Piece = _Chunks | _Pairs | _Chosen
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,16 +150,22 @@ def chunk_inputs(
         named = [(inputs, 0)]
     index = partial(_manifests, job, store, settings, paranoid, run_segments, will_read)
     pieces: list[tuple[_Piece, int]] = []
+    manifests: list[Manifest] = []
     for each, which in named:
         if isinstance(each, BlockSource):
             pieces.append((_Pairs(each.output_blocks()), which))
+            continue
+        found = index(each.inputs if isinstance(each, ChosenChunks) else each)
+        manifests += found
+        chunks = [_Chunks(manifest, store) for manifest in found]
+        if isinstance(each, ChosenChunks):
+            pieces.append((_Chosen(chunks, each, job.records), which))
         else:
-            pieces += [(_Chunks(manifest, store), which) for manifest in index(each)]
+            pieces += [(every, which) for every in chunks]
     rows = np.concatenate([np.empty(0, ROW), *(piece.rows for piece, _ in pieces)])
     mapper_of = np.repeat([which for _, which in pieces], [len(piece.rows) for piece, _ in pieces])
-    manifests = tuple(piece.manifest for piece, _ in pieces if piece.manifest is not None)
     blocks = partial(_blocks, [piece for piece, _ in pieces])
-    return ChunkedInput(rows, mapper_of.astype(np.int64), blocks, manifests, store)
+    return ChunkedInput(rows, mapper_of.astype(np.int64), blocks, tuple(manifests), store)
 
 
 def _manifests(
@@ -182,7 +213,7 @@ def _manifests(
     return found
 
 
-def _blocks(pieces: list[_Piece], wanted: list[int]) -> list[Block]:
+def _blocks(pieces: Sequence[_Piece], wanted: list[int]) -> list[Block]:
     found: list[Block] = []
     first = 0
     index = np.array(wanted, np.int64)

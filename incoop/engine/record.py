@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 #: Bumped whenever the layout changes; a kind of stage has a version of its own for what it keeps.
-RECORD_FORMAT = 2
+RECORD_FORMAT = 3
 
 _HEAD = struct.Struct("<II")  # format, bytes of the JSON part
 
@@ -27,6 +27,9 @@ class Origin:
     inputs: tuple[str, ...]
     #: Where the paths are from.
     folder: str
+    #: The window that was asked for, and what gives a record's time, as they were written; empty for none.
+    window: str = ""
+    time_of: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +83,6 @@ class Record:
             reads=tuple((step, kind, name) for step, kind, name in head["reads"]),
             amended=tuple(head["amended"]),
             places=head["places"],
-            origin=origin and Origin(origin["job"], tuple(origin["inputs"]), origin["folder"]),
+            origin=origin and Origin(**{**origin, "inputs": tuple(origin["inputs"])}),
             body=data[at:],
         )

@@ -66,14 +66,16 @@ def _origins(store: Path, memo: str | None) -> list[tuple[str, Origin | None]]:
 
 def _rerun(asked: _Asked) -> Rerun:
     """In the process of its own."""
-    from incoop.fronts.common.job_file import load_job
+    from incoop.fronts.common.job_file import load_job, window_of
     from incoop.session import connect
 
     os.chdir(asked.origin.folder)
     try:
-        loaded = load_job(asked.origin.job)
+        origin = asked.origin
+        loaded = load_job(origin.job)
+        window = window_of(origin.job, origin.window, origin.time_of)
         with connect(asked.store, memo=asked.memo) as session:
-            chunks, shards = session.verify(loaded, list(asked.origin.inputs), asked.share)
+            chunks, shards = session.verify(loaded, list(origin.inputs), asked.share, window)
     except NotDeterministic as wrong:
         return Rerun(asked.name, False, True, str(wrong))
     except IncoopError as error:

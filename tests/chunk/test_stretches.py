@@ -108,7 +108,7 @@ def check_pieces(content: bytes, base: bytes, pieces: RecutPieces) -> None:
     assert next(ids, None) is None
 
 
-def test_a_chunk_that_is_the_same_but_for_one_stretch_is_hashed_by_groups(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_chunk_that_is_the_same_but_for_one_stretch_is_hashed_by_bands(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = random.Random(5)
     content = b"".join(b"%d %d\n" % (number, rng.randrange(10**9)) for number in range(60_000))
     known = KnownStretches.of(stretch_rows(content, list(stretch_ends(content, Lines()))))

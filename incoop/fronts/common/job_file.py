@@ -8,6 +8,7 @@ from pathlib import Path
 
 from incoop.base.errors import BadCall, IncoopError
 from incoop.job import Job
+from incoop.windows.window import Window, parsed
 
 
 class JobFileFailed(IncoopError):
@@ -47,6 +48,33 @@ def load_job(named: str) -> Job:
         what = "no Job" if not jobs else f"several: {', '.join(jobs)}; name one, as in {path}:{next(iter(jobs))}"
         raise BadCall(f"{path} defines {what}.")
     return next(iter(jobs.values()))
+
+
+def window_of(named: str, window: str, time_of: str) -> Window | None:
+    """The window that a command was given as texts, for a job that is loaded; None for none.
+
+    `time_of` names a function of the job's file, or is the form of a time in names of files.
+    """
+    if not window:
+        if time_of:
+            raise BadCall("--time-of goes with --window: it says where a window of time finds a record's time.")
+        return None
+    if not time_of or "%" in time_of:
+        return parsed(window, time_of or None)
+    path, _ = _split(named)
+    function = getattr(sys.modules[_loaded_as(path)], time_of, None)
+    if not callable(function):
+        raise BadCall(f"{path} defines no function {time_of}, which is to give a record's time.")
+    return parsed(window, function)
+
+
+def _loaded_as(path: Path) -> str:
+    """The name under which a file was loaded."""
+    return next(
+        name
+        for name in (path.stem, f"{path.stem}_job")
+        if Path(getattr(sys.modules.get(name), "__file__", None) or "/").resolve() == path.resolve()
+    )
 
 
 def _module_name(path: Path) -> str:
