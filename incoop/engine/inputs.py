@@ -81,13 +81,15 @@ class _Chosen:
 
     def at(self, indices: list[int]) -> Sequence[Block]:
         numbers = self._chunks[indices].tolist()
-        blocks = _blocks(self._every, numbers)
         return [
-            ClippedChunk(block.where, self._form, self._clips[number])
-            if number in self._clips and isinstance(block, ChunkBlock)
-            else block
-            for number, block in zip(numbers, blocks, strict=True)
+            self._clipped(number, block) for number, block in zip(numbers, _blocks(self._every, numbers), strict=True)
         ]
+
+    def _clipped(self, number: int, block: Block) -> Block:
+        chunk = block.chunk()
+        if number not in self._clips or chunk is None:
+            return block
+        return ClippedChunk(chunk.where, self._form, self._clips[number])
 
 
 _Piece = _Chunks | _Pairs | _Chosen

@@ -17,7 +17,7 @@ FULL = Record(
     reads=(("map", "file", "stop.txt"), ("contract", "variable", "HOME")),
     amended=("global job:STOP", "global job:TABLE"),
     places={"oak": [1, 2]},
-    origin=Origin("job.py:count", ("one.txt", "two.txt"), "/home"),
+    origin=Origin("job.py:count", ("one.txt", "two.txt"), "/home", "1h every 1m", "time_of"),
     body=b"\0body\xff",
 )
 BARE = Record("kind", b"", {}, (), (), None, None, b"")
@@ -30,7 +30,7 @@ def test_a_record_comes_back_equal(record: Record) -> None:
 
 def test_a_record_of_another_format_is_ignored() -> None:
     data = bytearray(FULL.to_bytes())
-    assert data[:4] == (2).to_bytes(4, "little"), "records of another layout have another number"
+    assert data[:4] == (3).to_bytes(4, "little"), "records of another layout have another number"
     for other in (RECORD_FORMAT - 1, RECORD_FORMAT + 1):
         data[:4] = other.to_bytes(4, "little")
         assert Record.from_bytes(bytes(data)) is None
