@@ -44,7 +44,7 @@ class Owner:
     #: The installed package, e.g. "numpy"; empty for the others.
     name: str = ""
     version: str = ""
-    #: A digest of what its installer recorded; of its files, if nothing is recorded. Empty for Spark and most of incoop.
+    #: A digest of what its installer recorded; of its files, if nothing is recorded. Empty for Spark and the engine.
     content: str = ""
 
 
