@@ -19,6 +19,7 @@ from incoop.engine.running.counters import (
     take_counts,
     told_apart,
 )
+from incoop.fronts.common.reports import added_up
 
 #: Counters and texts: few of either, so that they meet, and of any characters.
 COUNTED = st.tuples(st.sampled_from(["bad", "worse"]), st.integers(0, 40).map(str) | st.text(max_size=50))
@@ -70,3 +71,12 @@ def test_the_report_shows_samples_below_their_counter_so_that_no_terminal_obeys_
     shown = str(report).splitlines()
     assert shown[-3] == "counter bad: 3"
     assert set(shown[-2:]) == {r"  2 x '\x1b[2J'", r"  1 x '\udcff'"}
+
+
+def test_one_report_for_several_jobs_has_the_samples_of_all() -> None:
+    reports = [RunReport("one"), RunReport("two")]
+    for report in reports:
+        report.hear(DidFinish(0, counts_of([("bad", "twice"), ("bad", report.job)])))
+    whole = added_up("both", reports)
+    assert whole.counters == {"bad": 4}
+    assert whole.samples == {"bad": {"twice": 2, "one": 1, "two": 1}}
