@@ -7,6 +7,7 @@ from typing import Any
 
 import incoop
 from incoop import logs
+from incoop.inchdfs import ChunkSettings
 from incoop.sketches import Distinct, Quantiles
 
 from ..engine.running.conftest import OwnPlace
@@ -37,12 +38,16 @@ def merged(key: str, parts: Iterable[Any]) -> Iterator[tuple[str, Any]]:
     yield key, type(several[0]).merged(several)
 
 
+#: So that the lines below are some twenty chunks.
+CHUNKS = ChunkSettings(average=512)
+
 GOOD = [f"level={'info' if number % 3 else 'warn'} user=u{number % 41} n={number}" for number in range(400)]
 BAD = [f'"broken {number % 7}' for number in range(20)]
 NAME = "malformed logfmt lines"
 
 
 def test_malformed_lines_are_counted_as_they_are_now(own: OwnPlace) -> None:
+    own.chunks = CHUNKS
     by_level = incoop.Job("by level", level, total, added)
     plain = incoop.Job("levels", level)
     for bad in (BAD, BAD[3:], [], BAD[:2]):
@@ -60,6 +65,7 @@ def test_malformed_lines_are_counted_as_they_are_now(own: OwnPlace) -> None:
 
 
 def test_sketches_are_results_as_they_are_from_scratch(own: OwnPlace) -> None:
+    own.chunks = CHUNKS
     job = incoop.Job("sketches", sketched, merged, merged)
     for lines in (GOOD, [*GOOD[:100], *GOOD[150:]], [*GOOD[50:], *BAD]):
         own.write(lines)
