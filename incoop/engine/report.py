@@ -18,6 +18,7 @@ from incoop.engine.events import (
     Event,
     WillRun,
 )
+from incoop.engine.running.counters import told_apart
 
 
 @dataclass(slots=True)
@@ -52,6 +53,8 @@ class RunReport:
     moved_bytes: dict[str, int] = field(default_factory=lambda: {"map": 0, "contract": 0})
     warnings: list[str] = field(default_factory=list)
     counters: dict[str, int] = field(default_factory=dict)
+    #: Of what a counter counted, a few texts with how often each of them occurred.
+    samples: dict[str, dict[str, int]] = field(default_factory=dict)
 
     def hear(self, event: Event) -> None:
         """Take an event in."""
@@ -81,7 +84,8 @@ class RunReport:
                 if event.sentence not in self.warnings:
                     self.warnings.append(event.sentence)
             case DidFinish():
-                self.keys_total, self.counters = event.keys, dict(event.counters)
+                self.keys_total = event.keys
+                self.counters, self.samples = told_apart(event.counters)
             case DidCommit():
                 self.seconds["total"] = event.seconds
 
@@ -119,6 +123,7 @@ class RunReport:
             },
             "warnings": list(self.warnings),
             "counters": dict(sorted(self.counters.items())),
+            "samples": {name: dict(texts) for name, texts in sorted(self.samples.items())},
         }
 
     def __str__(self) -> str:
@@ -145,5 +150,7 @@ class RunReport:
         local, moved = sum(self.local_bytes.values()), sum(self.moved_bytes.values())
         if local or moved:
             lines.append(f"bytes of packs read: {local:,} from local caches, {moved:,} moved")
-        lines += [f"counter {name}: {count:,}" for name, count in sorted(self.counters.items())]
+        for name, count in sorted(self.counters.items()):
+            lines.append(f"counter {name}: {count:,}")
+            lines += [f"  {times:,} x {text!r}" for text, times in self.samples.get(name, {}).items()]
         return "\n".join([*lines, *(f"warning: {warning}" for warning in self.warnings)])

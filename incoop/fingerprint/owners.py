@@ -27,8 +27,10 @@ INSTALL_FOLDERS = frozenset({"site-packages", "dist-packages"})
 # Spark ships its Python side in zip files on PYTHONPATH, without metadata; code of Spark is never the user's.
 ALWAYS_PACKAGES = frozenset({"pyspark", "py4j"})
 
-# This distribution's package: by version, even in a development checkout.
+# This distribution's package: by version, even in a development checkout, but for the rooms that users' functions call
+# for what they give: results depend on these as on a user's own code.
 OWN_PACKAGES = frozenset({"incoop"})
+CALLED_ROOMS = ("logs", "sketches")
 
 _OWN_FOLDER = Path(__file__).resolve().parents[2]
 
@@ -42,7 +44,7 @@ class Owner:
     #: The installed package, e.g. "numpy"; empty for the others.
     name: str = ""
     version: str = ""
-    #: A digest of what its installer recorded; of its files, if nothing is recorded. Empty for Spark and incoop.
+    #: A digest of what its installer recorded; of its files, if nothing is recorded. Empty for Spark and the engine.
     content: str = ""
 
 
@@ -114,7 +116,7 @@ def _owner_of(top: str, location: str | None) -> Owner:
     assert location is not None
     path = Path(location)
     if top in OWN_PACKAGES and _OWN_FOLDER in path.resolve().parents:
-        return Owner("package", "incoop", _version_of("incoop") or "")
+        return Owner("package", "incoop", _version_of("incoop") or "", _content_of_ours(path.resolve()))
     if top in ALWAYS_PACKAGES:
         return Owner("package", top, _version_of(top) or str(getattr(sys.modules.get(top), "__version__", "")))
     folder = next((parent for parent in path.parents if parent.name in INSTALL_FOLDERS), None)
@@ -126,6 +128,15 @@ def _owner_of(top: str, location: str | None) -> Owner:
     home = path.parent if path.stem == top else next((p.parent for p in path.parents if p.name == top), None)
     found = _package(top, home, only_recorded=True) if home is not None else None
     return found or USER
+
+
+def _content_of_ours(path: Path) -> str:
+    """The content of a room of ours that users' functions call; empty for the others."""
+    for room in CALLED_ROOMS:
+        folder = _OWN_FOLDER / "incoop" / room
+        if folder in path.parents:
+            return "files " + folder_digest(folder).hex()
+    return ""
 
 
 def _package(top: str, folder: Path, only_recorded: bool = False) -> Owner | None:

@@ -59,7 +59,7 @@ def signed(_: Any, line: str) -> Iterator[tuple[str, int]]:
 
 
 def places(_: Any, line: str) -> Iterator[tuple[str, tuple[int, int]]]:
-    incoop.counter("lines")
+    incoop.counter("lines", sample=line)
     for number, word in enumerate(line.split()):
         yield word, (number, len(line))
 

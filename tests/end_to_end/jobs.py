@@ -220,7 +220,7 @@ def other_keys(key: Any, values: Iterable[Any]) -> Pairs:
 
 
 def counting_words(_: Any, line: str) -> Pairs:
-    incoop.counter("lines")
+    incoop.counter("lines", sample=line)
     for word in line.split():
         incoop.counter(f"words with {word[1]}")
         yield word, 1
@@ -228,7 +228,7 @@ def counting_words(_: Any, line: str) -> Pairs:
 
 def counting_total(key: Any, values: Iterable[Any]) -> Pairs:
     amount = sum(values)
-    incoop.counter("keys")
+    incoop.counter("keys", sample=str(key))  # of which none are kept
     incoop.counter("occurrences", amount)
     if amount % 2:
         incoop.counter("odd")

@@ -63,6 +63,7 @@ def check_history(
             assert [repr(pair) for pair in scratch] == [repr(pair) for pair in pairs]
             assert scratch.root == result.root
             assert scratch.report.counters == result.report.counters
+            assert scratch.report.samples == result.report.samples
         if compare_with_spark and "not a number" not in job.name:  # PySpark takes each NaN for a key of its own
             assert with_normal_keys(by_spark(job, place)) == with_normal_keys(pairs)
 

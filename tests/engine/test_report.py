@@ -69,6 +69,7 @@ EMPTY = {
     },
     "warnings": [],
     "counters": {},
+    "samples": {},
 }
 
 
@@ -94,6 +95,7 @@ def test_a_report_is_what_its_events_say() -> None:
         },
         "warnings": ["careful"],
         "counters": {"kinds": 2000, "lines": 9},
+        "samples": {},
     }
 
 

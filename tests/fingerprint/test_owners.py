@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -75,3 +76,37 @@ def test_optimisation_counts_only_where_it_removes_code(tmp_path: Path) -> None:
     assert _fingerprint(tmp_path, tmp_path, "-OO", job=plain) == _fingerprint(tmp_path, tmp_path, job=plain)
     asserting = "def f(x):\n    assert x\n    return x\n"
     assert _fingerprint(tmp_path, tmp_path, "-O", job=asserting) != _fingerprint(tmp_path, tmp_path, job=asserting)
+
+
+CALLS_OURS = (
+    "from incoop import logs\nfrom incoop.sketches import Distinct\ndef f(x): return logs.combined(x), Distinct([x])\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("changed", "counts"),
+    [
+        pytest.param("logs/malformed.py", True, id="a parser"),
+        pytest.param("sketches/distinct.py", True, id="a sketch"),
+        pytest.param("engine/report.py", False, id="the engine"),
+    ],
+)
+def test_of_incoop_what_functions_call_for_what_it_gives_counts_by_content(
+    tmp_path: Path, copied: Path, changed: str, counts: bool
+) -> None:
+    before = _fingerprint(tmp_path, copied, job=CALLS_OURS)
+    path = copied / "incoop" / changed
+    content = path.read_text()
+    path.write_text(content + "\nNEW = 1\n")
+    try:
+        assert (_fingerprint(tmp_path, copied, job=CALLS_OURS) != before) == counts
+    finally:
+        path.write_text(content)
+
+
+@pytest.fixture(scope="module")
+def copied(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The package by itself, in a folder that comes first on the path."""
+    tree = tmp_path_factory.mktemp("tree")
+    shutil.copytree(ROOT / "incoop", tree / "incoop", ignore=shutil.ignore_patterns("__pycache__"))
+    return tree

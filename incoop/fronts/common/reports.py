@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from incoop.engine.report import RunReport, StageCount
+from incoop.engine.running.counters import added_counts
 
 
 def added_up(job: str, reports: Sequence[RunReport], notes: Iterable[str] = ()) -> RunReport:
@@ -22,6 +23,8 @@ def added_up(job: str, reports: Sequence[RunReport], notes: Iterable[str] = ()) 
         whole.keys_total += report.keys_total
         whole.keys_reduced += report.keys_reduced
         counters.update(report.counters)
+        for name, texts in report.samples.items():
+            whole.samples[name] = added_counts([whole.samples.get(name, {}), texts])
         for stage in whole.seconds:
             whole.seconds[stage] += report.seconds[stage]
         for stage in whole.moved_bytes:

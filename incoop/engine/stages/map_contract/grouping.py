@@ -8,7 +8,7 @@ given: what is kept of a leaf is encoded before.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +20,7 @@ from incoop.contraction.columns.ordering import stable_order
 from incoop.contraction.columns.run import EMPTY, Run, order_keys, united
 from incoop.contraction.tree.combine import Combiner
 from incoop.contraction.tree.folds import Fold, fold_groups
-from incoop.engine.running.counters import take_counts
+from incoop.engine.running.counters import added_counts, take_counts
 from incoop.engine.stages.map_contract.leaf_table import LeafTable
 from incoop.engine.stages.map_contract.leaves import Leaves, few_keys
 from incoop.engine.stages.map_contract.mapping import Pairs, Piece, collect
@@ -41,10 +41,6 @@ class Mapped:
     table: LeafTable | None
     counters: dict[str, int]
 
-    def count(self, counts: Mapping[str, int]) -> None:
-        for name, count in counts.items():
-            self.counters[name] = self.counters.get(name, 0) + count
-
 
 def map_chunk(mapper: Mapper, whole: Sequence[Piece], combiner: Combiner, leaves: Leaves | None = None) -> Mapped:
     """Map a chunk: by its leaves, or as the `whole` that it is without any."""
@@ -55,8 +51,7 @@ def map_chunk(mapper: Mapper, whole: Sequence[Piece], combiner: Combiner, leaves
     spilled = result.runs.single is not None
     made = run_of(pairs, combiner, None if spilled else leaves)
     _add(result, made)
-    for counts in filter(None, pairs.counters):
-        result.count(counts)
+    result.counters = added_counts([result.counters, *filter(None, pairs.counters)])
     if not spilled:
         result.table = made.table
     return result
@@ -64,7 +59,7 @@ def map_chunk(mapper: Mapper, whole: Sequence[Piece], combiner: Combiner, leaves
 
 def _add(result: Mapped, made: MadeRun) -> None:
     result.runs.add(made.run)
-    result.count(made.counted)
+    result.counters = added_counts([result.counters, made.counted])
 
 
 @dataclass(frozen=True, slots=True)

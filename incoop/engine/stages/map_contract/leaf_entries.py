@@ -15,6 +15,7 @@ from incoop.contraction.columns.column import Column, Index, Ints, concat, start
 from incoop.contraction.columns.keys import Hashes
 from incoop.contraction.columns.run import Run, group_rows
 from incoop.contraction.parts.headers import RunRef
+from incoop.engine.running.counters import added_counts
 from incoop.engine.stages.map_contract.chunk_leaves import Patch
 from incoop.engine.stages.map_contract.leaf_table import Counts, LeafTable, all_leaves
 
@@ -132,13 +133,10 @@ class Entries:
 
     def counted(self) -> Counts:
         """What the mapper counted in all leaves that are there."""
-        total: Counts = {}
         every = [*self.base.counters, *self.came.counters, *self.new.counters]
-        if any(every):
-            for leaf in np.flatnonzero(self.places >= 0).tolist():
-                for name, count in every[leaf].items():
-                    total[name] = total.get(name, 0) + count
-        return total
+        if not any(every):
+            return {}
+        return added_counts(every[leaf] for leaf in np.flatnonzero(self.places >= 0).tolist())
 
 
 def _in_run(numbers: Ints, run: Run) -> Index:

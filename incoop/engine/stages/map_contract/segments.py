@@ -14,6 +14,7 @@ import numpy as np
 
 from incoop.contraction.columns.column import Column, Ints, starts_of
 from incoop.contraction.tree.combine import Combiner, CombinerError, all_combined
+from incoop.engine.running.counters import added_counts
 from incoop.engine.stages.map_contract.leaf_table import Counts, LeafTable
 from incoop.engine.stages.map_contract.leaves import GROUP_VALUES, Leaves
 from incoop.engine.stages.map_contract.mapping import UserError
@@ -92,7 +93,7 @@ class Segments:
     def table(self, leaves: Leaves, counters: Sequence[Counts]) -> LeafTable:
         """What each group gave."""
         rows, values, sizes = self.by_group(len(leaves.groups))
-        added = [_added(counters[low:high]) for low, high in pairwise([0, *leaves.groups])]
+        added = [added_counts(counters[low:high]) for low, high in pairwise([0, *leaves.groups])]
         return LeafTable(leaves.cut_by_group, sizes, rows, Column.of(values), added, grouped=True)
 
     def by_group(self, count: int) -> tuple[Ints, list[Any], Ints]:
@@ -104,11 +105,3 @@ class Segments:
         sizes = np.array([len(each) for each in lists], np.int64)
         flat = [value for each in lists for value in each]
         return np.repeat(rows[order], sizes), flat, np.bincount(np.repeat(groups[order], sizes), minlength=count)
-
-
-def _added(counters: Sequence[Counts]) -> Counts:
-    total: Counts = {}
-    for counts in counters:
-        for name, count in counts.items():
-            total[name] = total.get(name, 0) + count
-    return total

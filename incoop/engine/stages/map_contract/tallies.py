@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from incoop.engine.running.counters import added_counts
 from incoop.engine.stages.map_contract.record import Ids, TreeRecord
 
 if TYPE_CHECKING:
@@ -33,10 +34,10 @@ class Tallies:
         """Add up everything; of what an earlier run counted, that of chunks which are still there."""
         if before is not None:
             self.by_chunk = before.map_counters | self.by_chunk
-        totals: Counter[str] = Counter(self.by_reducers)
+        totals = [self.by_reducers]
         if self.by_chunk:
             present = Counter(ids.tolist())
             self.by_chunk = {id_: counts for id_, counts in self.by_chunk.items() if id_ in present}
             for id_, counts in self.by_chunk.items():
-                totals.update({name: count * present[id_] for name, count in counts.items()})
-        return dict(totals)
+                totals.append({name: count * present[id_] for name, count in counts.items()})
+        return added_counts(totals)

@@ -1,0 +1,16 @@
+"""Requests per minute and status: incoop run examples/logs/requests_per_minute.py access.log"""
+
+import incoop
+from incoop import logs
+
+
+def requests(_, line):
+    if hit := logs.combined(line):
+        yield (f"{hit.time:%Y-%m-%d %H:%M}", hit.status), 1
+
+
+def total(key, counts):
+    yield key, sum(counts)
+
+
+job = incoop.Job("requests per minute", mapper=requests, combiner=total, reducer=total)
