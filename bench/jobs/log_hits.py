@@ -1,4 +1,4 @@
-"""Hits by page and status, the slowest clients' bytes, out of an access log; and when each line was written."""
+"""Hits by page and status, the largest answer to each client, out of an access log; and when a line was written."""
 
 import incoop
 from incoop import logs
@@ -6,12 +6,12 @@ from incoop import logs
 
 def hits(_, line):
     if hit := logs.combined(line):
-        yield (hit.path, hit.status), 1
+        yield (hit.url, hit.status), 1
 
 
 def largest_answers(_, line):
     if hit := logs.combined(line):
-        yield hit.host, hit.size or 0
+        yield hit.host, hit.bytes
 
 
 def total(key, counts):
