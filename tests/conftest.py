@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -32,6 +33,12 @@ SHARED_CLASSES = Path(sys.prefix) / "spark-classes.jsa"
 if SHARED_CLASSES.exists():
     LIGHT_JAVA += f" -XX:SharedArchiveFile={SHARED_CLASSES} -Xlog:cds=off -Xlog:class+path=off"
 os.environ.setdefault("SPARK_SUBMIT_OPTS", LIGHT_JAVA)
+
+# Where files need no disk, for what does not test a disk: stores sync what they write, which takes milliseconds on a
+# disk that others use, too. None where there is no such place, or too little room (a container has 64 MB).
+_MEMORY = Path("/dev/shm")
+_ROOM = 1 << 30
+IN_MEMORY = _MEMORY if os.access(_MEMORY, os.W_OK | os.X_OK) and shutil.disk_usage(_MEMORY).free > _ROOM else None
 
 # Files that take longest, so that none of them is begun last, when the other processes have nothing left to do. Where a
 # file is not named here, those with more tests come first.
@@ -90,3 +97,11 @@ def spark() -> Iterator[SparkSession]:
         session.sparkContext.setLogLevel("OFF")
         yield session
         session.stop()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _zygotes_are_kept() -> Iterator[None]:
+    from tests.kept_zygote import zygotes_are_kept
+
+    with zygotes_are_kept():
+        yield
