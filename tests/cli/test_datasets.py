@@ -254,9 +254,9 @@ def test_an_interrupt_exits_with_130_and_no_traceback(work: Path, command: tuple
                 pipe.write(b"x")
                 pipe.flush()
                 process.send_signal(signal.SIGINT)
-                process.wait(30)
+                process.wait(120)
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=30)
+    _, err = process.communicate(timeout=120)
     assert process.returncode == 130
     assert err.decode().strip() == "incoop: interrupted; what was finished is kept"
     assert list((work / "incoop-store" / "inchdfs" / "temporary").iterdir()) == []
