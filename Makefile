@@ -29,7 +29,11 @@ $(VENV)/ready: pyproject.toml scripts/prerequisites.sh
 demo: setup
 	@$(BIN)/incoop demo
 
-test: setup
+# What every JVM of the tests starts with: it pays for itself at the twelfth. Tests run without it, too.
+$(VENV)/spark-classes.jsa: $(VENV)/ready scripts/share_classes.py
+	-$(BIN)/python scripts/share_classes.py $@
+
+test: setup $(VENV)/spark-classes.jsa
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder -m 'not endurance'
 
 test-pythons: setup

@@ -1,8 +1,8 @@
 #!/bin/sh
 # Run the tests that depend on Python's version on each of the versions named, where it is installed: compiled code is
 # read differently by each, and stores written by one must never mix with those of another.
-# Usage: test_pythons.sh 3.12 3.13. Each version has a virtual environment of its own, .venv-3.12 and so on. Exits with 1
-# if any failed; a version that is missing is told.
+# Usage: JOBS=2 test_pythons.sh 3.12 3.13, with JOBS processes a version. Each has a virtual environment of its own:
+# .venv-3.12 and so on. Exits with 1 if any failed; a version that is missing is told.
 set -u
 
 tests="tests/fingerprint tests/contract tests/memo tests/trust/test_ambient.py tests/trust/test_captured_objects.py"
@@ -30,17 +30,34 @@ server=$("${VENV:-.venv}/bin/python" -c 'from incoop.memo.binary import find_ser
 [ -n "$server" ] && PATH="$PATH:$(dirname "$server")"
 export PATH
 
+said=$(mktemp -d)
+trap 'rm -rf "$said"' EXIT
+# What runs in the background does not hear Ctrl-C.
+trap 'trap - TERM; kill 0' INT TERM
+
 failed=0
+ready=""
 for version in "$@"; do
     python=$(find_python "$version")
     if [ -z "$python" ]; then
         echo "Python $version is not installed here: not tested."
-        continue
-    fi
-    echo "== Python $version ($python)"
-    # shellcheck disable=SC2086 # one argument a folder
-    if ! { set_up "$version" "$python" && ".venv-$version/bin/python" -m pytest -n "${JOBS:-2}" --dist loadfile $tests; }; then
+    elif set_up "$version" "$python"; then
+        ready="$ready $version"
+    else
         failed=1
     fi
+done
+
+# Side by side: these tests wait for servers and disks most of the time. What each says is shown when all are done.
+for version in $ready; do
+    # shellcheck disable=SC2086 # one argument a folder
+    { ".venv-$version/bin/python" -m pytest -n "${JOBS:-2}" --dist loadfile -m 'not endurance' $tests \
+        >"$said/$version" 2>&1 && touch "$said/$version.passed"; } &
+done
+wait
+for version in $ready; do
+    echo "== Python $version"
+    cat "$said/$version"
+    [ -f "$said/$version.passed" ] || failed=1
 done
 exit $failed

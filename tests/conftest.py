@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -24,8 +25,20 @@ REPOSITORY = Path(__file__).parents[1]
 # Each JVM of these tests lives for seconds: code that is compiled quickly and collected simply takes half of the
 # processor's time (10 s for 23 s: a start and thirty small jobs). Set before any test module copies the environment.
 LIGHT_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-os.environ.setdefault("SPARK_SUBMIT_OPTS", LIGHT_JAVA)
 os.environ.setdefault("SPARK_LAUNCHER_OPTS", LIGHT_JAVA)
+
+# Spark's classes, as `make test` writes them down (scripts/share_classes.py): a start takes 3.3 s of the processor
+# instead of 6.7. A JVM that cannot use them does without, and has nothing to say about it on standard output.
+SHARED_CLASSES = Path(sys.prefix) / "spark-classes.jsa"
+if SHARED_CLASSES.exists():
+    LIGHT_JAVA += f" -XX:SharedArchiveFile={SHARED_CLASSES} -Xlog:cds=off -Xlog:class+path=off"
+os.environ.setdefault("SPARK_SUBMIT_OPTS", LIGHT_JAVA)
+
+# Where files need no disk, for what does not test a disk: stores sync what they write, which takes milliseconds on a
+# disk that others use, too. None where there is no such place, or too little room (a container has 64 MB).
+_MEMORY = Path("/dev/shm")
+_ROOM = 1 << 30
+IN_MEMORY = _MEMORY if os.access(_MEMORY, os.W_OK | os.X_OK) and shutil.disk_usage(_MEMORY).free > _ROOM else None
 
 # Files that take longest, so that none of them is begun last, when the other processes have nothing left to do. Where a
 # file is not named here, those with more tests come first.
@@ -84,3 +97,11 @@ def spark() -> Iterator[SparkSession]:
         session.sparkContext.setLogLevel("OFF")
         yield session
         session.stop()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _zygotes_are_kept() -> Iterator[None]:
+    from tests.kept_zygote import zygotes_are_kept
+
+    with zygotes_are_kept():
+        yield

@@ -244,7 +244,7 @@ def test_a_search_process_ends_quietly_with_the_one_that_started_it(tmp_path: Pa
     _, complaints = parent.communicate()  # returns when the children have closed the pipe too
     assert complaints == ""
     for pid in children:
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 120
         while Path(f"/proc/{pid}").exists() and time.monotonic() < deadline:
             time.sleep(0.05)
         assert not Path(f"/proc/{pid}").exists()

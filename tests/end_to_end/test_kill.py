@@ -56,7 +56,7 @@ def looper(place: Place, seed: int) -> Iterator[subprocess.Popen[str]]:
     finally:
         with process:
             process.kill()
-        end = time.monotonic() + 20
+        end = time.monotonic() + 120
         servers = {pid for pid in marked(mark) if "redis" in name_of(pid)}
         while (left := set(marked(mark)) - servers) and time.monotonic() < end:
             time.sleep(0.05)

@@ -22,7 +22,7 @@ def test_answers_come_in_the_order_of_the_items() -> None:
 
     def first_ends_last(item: int) -> int:
         if item == 1:
-            assert second_began.wait(10)
+            assert second_began.wait(60)
         second_began.set()
         return item * 10
 
@@ -35,7 +35,7 @@ def test_every_item_is_counted_by_itself() -> None:
 
     def counting(item: int) -> dict[str, int]:
         incoop.counter("seen", item)
-        together.wait(10)
+        together.wait(60)
         return take_counts()
 
     assert run_nearby(counting, [1, 2, 3]) == [{"seen": 1}, {"seen": 2}, {"seen": 3}]
@@ -47,11 +47,11 @@ def test_what_others_wait_for_is_ended_when_one_fails() -> None:
 
     def work(item: str) -> None:
         if item == "fails":
-            assert waiting.wait(10)
+            assert waiting.wait(60)
             raise ValueError("no")
         with ended_on_failure(ended.set):
             waiting.set()
-            assert ended.wait(10)
+            assert ended.wait(60)
 
     with pytest.raises(ValueError, match="no"):
         run_nearby(work, ["fails", "waits"])
@@ -63,12 +63,12 @@ def test_what_begins_after_a_failure_is_ended_at_once() -> None:
 
     def work(item: str) -> None:
         if item == "fails":
-            assert on_its_way.wait(10)
+            assert on_its_way.wait(60)
             raise ValueError("no")
         on_its_way.set()
         time.sleep(0.1)  # in which the failure is dealt with
         with ended_on_failure(ended.set):
-            assert ended.wait(10)
+            assert ended.wait(60)
 
     with pytest.raises(ValueError, match="no"):
         run_nearby(work, ["fails", "late"])
@@ -81,10 +81,10 @@ def test_a_failure_ends_nothing_of_other_work() -> None:
     def other(_: int) -> bool:
         with ended_on_failure(ended.set):
             begun.set()
-            return may_end.wait(10)
+            return may_end.wait(60)
 
     def fails(_: int) -> None:
-        assert begun.wait(10)
+        assert begun.wait(60)
         raise ValueError("no")
 
     with ThreadPoolExecutor(1) as thread:

@@ -31,7 +31,7 @@ def running(mark: str) -> list[str]:
 
 
 def none_running(mark: str) -> bool:
-    for _ in range(50):
+    for _ in range(600):
         if not running(mark):
             return True
         time.sleep(0.1)
@@ -78,8 +78,8 @@ def test_a_command_that_hangs_is_ended_with_its_children(streams: Streams) -> No
 
 def test_slow_commands_that_report_are_not_ended(streams: Streams) -> None:
     streams.write(["a"])
-    slow = streams.program("slow.sh", "for i in 1 2 3 4; do sleep 0.4; echo reporter:status:$i >&2; done; cat\n")
-    call = ["-files", str(slow), "-mapper", "sh slow.sh", "-D", "mapreduce.task.timeout=1500"]
+    slow = streams.program("slow.sh", "for i in $(seq 15); do sleep 0.2; echo reporter:status:$i >&2; done; cat\n")
+    call = ["-files", str(slow), "-mapper", "sh slow.sh", "-D", "mapreduce.task.timeout=2500"]
     assert streams.run(*call)[0] == b"a\n"
 
 

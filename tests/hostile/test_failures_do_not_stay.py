@@ -159,7 +159,7 @@ def test_what_a_killed_run_left_the_next_command_clears_away(tmp_path: Path, job
     )
     words = [sys.executable, "-c", CALL, "run", str(slow), str(tmp_path / "words.txt"), "--store", str(store)]
     process = subprocess.Popen(words, cwd=tmp_path, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
-    end = time.monotonic() + 30
+    end = time.monotonic() + 120
     while not list(store.glob("unmemoized-*")) or not servers_below(tmp_path):
         assert time.monotonic() < end and process.poll() is None
         time.sleep(0.05)

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import IN_MEMORY
+
 pytest.register_assert_rewrite(f"{__package__}.contract", f"{__package__}.places")
 
 
@@ -28,8 +30,16 @@ def servers_below(folder: Path) -> list[int]:
     return found
 
 
+@pytest.fixture(scope="session")
+def stores() -> Iterator[Path]:
+    """A folder for all stores."""
+    home = Path(tempfile.mkdtemp(prefix="im", dir=IN_MEMORY)).resolve()
+    yield home
+    shutil.rmtree(home)
+
+
 @pytest.fixture(scope="session", autouse=True)
-def nothing_is_left_behind(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+def nothing_is_left_behind(stores: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Short sockets go to a folder of our own; at the end no server runs and that folder is empty."""
     short = Path(tempfile.mkdtemp(prefix="im", dir="/tmp"))
     before = os.environ.get("XDG_RUNTIME_DIR")
@@ -40,8 +50,9 @@ def nothing_is_left_behind(tmp_path_factory: pytest.TempPathFactory) -> Iterator
     else:
         os.environ["XDG_RUNTIME_DIR"] = before
     left = list(short.iterdir())
-    end = time.monotonic() + 5
-    while (running := servers_below(tmp_path_factory.getbasetemp())) and time.monotonic() < end:
+    end = time.monotonic() + 60
+    homes = (stores, tmp_path_factory.getbasetemp())
+    while (running := [pid for home in homes for pid in servers_below(home)]) and time.monotonic() < end:
         time.sleep(0.05)
     shutil.rmtree(short)
     assert running == [], f"servers left behind: {running}"
@@ -49,5 +60,5 @@ def nothing_is_left_behind(tmp_path_factory: pytest.TempPathFactory) -> Iterator
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    return tmp_path / "store"
+def folder(stores: Path) -> Path:
+    return Path(tempfile.mkdtemp(dir=stores)) / "store"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import shutil
 import socket
@@ -15,12 +16,19 @@ import redis
 
 from incoop.memo.binary import find_server
 
+#: Ports that systems give to nobody who does not ask for them by number, so that none is taken before a server is
+#: there, or while it is killed and started again. Test processes beside each other begin at different ones.
+_PORTS = range(10_000, 32_000)
+_turn = itertools.count(os.getpid() * 97)
+
 
 def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+    for turn in itertools.islice(_turn, len(_PORTS)):
+        port = _PORTS[turn % len(_PORTS)]
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
+    raise AssertionError("no port is free")
 
 
 class RealServer:
@@ -61,7 +69,7 @@ class RealServer:
         log = (self.folder / "server.log").open("ab")
         self._process = subprocess.Popen([find_server().path, *self._options], stdout=log, stderr=log)
         log.close()
-        end = time.monotonic() + 20
+        end = time.monotonic() + 120
         while True:
             try:
                 with contextlib.closing(self.client()) as client:

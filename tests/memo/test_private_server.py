@@ -195,7 +195,7 @@ def test_ctrl_c_of_a_session_does_not_reach_the_server(place: Place) -> None:
         store = place.open()
         pid = server_pid(store)
         os.killpg(process.pid, signal.SIGINT)
-        process.wait(10)
+        process.wait(30)
     assert not gone(pid)
     assert store.lookup([task_id(1)]) == [None]
     assert store.events.events == []

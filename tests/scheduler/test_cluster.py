@@ -42,7 +42,7 @@ def play(kind: str, folder: Path) -> dict[str, Any]:
     )
     assert process.returncode == 0, process.stderr[-4000:]
     # The JVM of a Spark driver ends a moment after its Python.
-    end = time.monotonic() + 20
+    end = time.monotonic() + 120
     while (left := marked(str(folder))) and time.monotonic() < end:
         time.sleep(0.1)
     return json.loads(process.stdout.splitlines()[-1]) | {"left behind": left}

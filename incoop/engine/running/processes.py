@@ -143,7 +143,8 @@ class _Job:
             while self.busy:
                 for key, _ in ready.select():
                     if key.data is None:
-                        self._zygote.hear()
+                        # Not the next message: a worker that was lost, in this same round, may have taken that in.
+                        self._zygote.hear_all()
                         speaking = [worker for worker in self.busy if self._zygote.status(worker.pid) is not None]
                     else:
                         speaking = [key.data]

@@ -99,7 +99,7 @@ def alive(pid: int) -> bool:
     return state not in "ZX"
 
 
-def gone(pids: set[int], seconds: float = 5.0) -> bool:
+def gone(pids: set[int], seconds: float = 20.0) -> bool:
     """Whether processes are gone, or go soon."""
     end = time.monotonic() + seconds
     while any(alive(pid) for pid in pids):

@@ -73,7 +73,7 @@ def test_ctrl_c_while_a_function_hangs_ends_the_command(hanging: tuple[subproces
     process, workers = hanging
     assert len(workers) >= 2
     process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=20)
+    _, said = process.communicate(timeout=120)
     assert process.returncode == 130 and "interrupted" in said
     assert "Traceback" not in said
     assert gone(workers)
@@ -86,7 +86,7 @@ def test_a_command_that_is_asked_to_end_stops_its_redis_server_too(
     (pid,) = (int(path.read_text()) for path in folder.glob("store/memo/server/redis.pid"))
     assert alive(pid)
     process.send_signal(signal.SIGTERM)
-    _, said = process.communicate(timeout=60)
+    _, said = process.communicate(timeout=120)
     assert process.returncode == 143 and "Traceback" not in said
     assert gone({pid, *workers})
 
@@ -98,7 +98,7 @@ def test_a_program_that_is_killed_leaves_no_worker(
     process, workers = hanging
     assert len(workers) >= 2 and all(alive(pid) for pid in workers)
     process.send_signal(how)
-    process.communicate(timeout=20)
+    process.communicate(timeout=120)
     assert gone(workers)
 
 

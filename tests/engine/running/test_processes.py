@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import selectors
 import signal
 import threading
 import time
@@ -80,7 +81,7 @@ def test_a_worker_that_was_killed_while_it_waited_is_replaced(processes: Process
     for pid in set(processes.run("first", tasks.slow_whoami, range(processes.cores))):
         os.kill(pid, signal.SIGKILL)
         assert gone({pid})
-        until = time.monotonic() + 5
+        until = time.monotonic() + 60
         while processes.zygote.status(pid) is None and time.monotonic() < until:  # it tells of it when it has reaped it
             processes.zygote.hear_all()
             time.sleep(0.01)
@@ -109,6 +110,24 @@ def test_a_worker_that_is_killed_while_its_item_is_on_the_way_is_replaced(proces
     killer.start()
     assert processes.run("second", tasks.square, [3]) == [9]
     killer.join()
+
+
+def test_a_death_that_is_told_and_seen_in_one_round_is_taken_in_once(
+    processes: Processes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The driver looks late: a worker's end and the word of it are there together, the worker's end first."""
+    at_once = selectors.DefaultSelector.select
+
+    def late(selector: selectors.DefaultSelector) -> list[tuple[selectors.SelectorKey, int]]:
+        at_once(selector)
+        time.sleep(0.3)
+        return sorted(at_once(selector), key=lambda found: found[0].data is None)
+
+    (pid,) = processes.run("first", tasks.whoami, [1])
+    monkeypatch.setattr(selectors.DefaultSelector, "select", late)
+    os.kill(pid, signal.SIGSTOP)
+    threading.Timer(0.1, os.kill, [pid, signal.SIGKILL]).start()
+    assert processes.run("second", tasks.square, [3]) == [9]
 
 
 def test_a_task_that_was_begun_is_not_begun_again(processes: Processes, tmp_path: Path) -> None:
