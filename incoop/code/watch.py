@@ -27,8 +27,8 @@ from urllib.parse import unquote, urlsplit
 
 from incoop.code.reads import FILE, FOLDER, UNKNOWN, VARIABLE, Observed, Read, digest_of, stamp_of
 
-#: Their content is not that of a file.
-_NOT_FILES = ("/dev/", "/proc/", "/sys/")
+#: Their content is not that of a file; but for a folder in memory that programs keep files in.
+_NOT_FILES = re.compile(r"/(dev/(?!shm/)|proc/|sys/)")
 
 #: Code, which counts as a package or by its module.
 _CODE = (".py", ".pyc", ".pyi", ".so", ".pyd", ".pth")
@@ -240,7 +240,7 @@ def _stamp(read: Read) -> Stamp | None:
 
 
 def _note_file(notes: _Notes, name: str) -> None:
-    if name in notes.written or name in notes.named or name.startswith(_NOT_FILES) or _SPARKS.search(name):
+    if name in notes.written or name in notes.named or _NOT_FILES.match(name) or _SPARKS.search(name):
         return
     if _NOTES_OF_INSTALLERS.search(name):
         return
@@ -285,7 +285,7 @@ def _listed(notes: _Notes, path: Any = None, *_: Any) -> None:
     if isinstance(path, int):
         return
     name = _named(notes, path if path is not None else ".")
-    ours = name.startswith(_NOT_FILES) or _is_installed(name) or _SPARKS.search(f"{name}/")
+    ours = _NOT_FILES.match(f"{name}/") or _is_installed(name) or _SPARKS.search(f"{name}/")
     if not ours and not _is_importing():
         notes.add(Read(FOLDER, name), (0,) if os.path.isdir(name) else None)
 

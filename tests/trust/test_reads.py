@@ -6,6 +6,7 @@ import gzip
 import json
 import os
 import sqlite3
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -211,6 +212,31 @@ def test_what_a_reducer_reads_does_not_map_again(workshop: Workshop) -> None:
     result = workshop.place.run(workshop.load())
     assert dict(result.collect()) == {"line": 80}
     assert result.report.reduce.executed == 0, "known from the first run"
+
+
+IN_MEMORY = """
+import incoop
+
+def mapper(_, line):
+    with open(PATH) as file:
+        yield line[:4], int(file.read())
+
+def reducer(key, values):
+    yield key, sum(values)
+
+job = incoop.Job("reads a file in memory", mapper, reducer)
+"""
+
+
+@pytest.mark.skipif(not Path("/dev/shm").is_dir(), reason="there is no folder in memory for files")
+def test_a_file_in_memory_is_a_file_though_it_stands_among_devices(workshop: Workshop) -> None:
+    with tempfile.NamedTemporaryFile("w", dir="/dev/shm") as file:
+        path = Path(file.name)
+        workshop.write(job=f"PATH = {file.name!r}\n{IN_MEMORY}")
+        path.write_text("2")
+        assert workshop.run() == {"line": 80}
+        path.write_text("3")
+        assert workshop.run() == {"line": 120}
 
 
 UNTRACKED = (

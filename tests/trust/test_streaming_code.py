@@ -6,6 +6,7 @@ after a file that no option names is edited; a third run reuses everything, also
 
 from __future__ import annotations
 
+import atexit
 import os
 import subprocess
 import sys
@@ -411,6 +412,21 @@ def a_data_base(case: Case) -> Made:
     imports += "sign = data.execute('SELECT sign FROM signs').fetchone()[0]"
     script = case.write("map.py", SCRIPT.format(imports=imports, call="line.strip() + sign"))
     return f"python3 {script}", lambda: put("?")
+
+
+@seen
+def a_file_in_memory(case: Case) -> Made:
+    """Though its folder stands among devices."""
+    path = Path("/dev/shm") / f"incoop-test-{os.getpid()}"
+    path.write_text("!")
+    atexit.register(path.unlink, missing_ok=True)
+    imports = f"sign = open('/dev/' + 'shm/{path.name}').read()"
+    script = case.write("map.py", SCRIPT.format(imports=imports, call="line.strip() + sign"))
+
+    def change() -> None:
+        path.write_text("?")
+
+    return f"python3 {script}", change
 
 
 @pytest.mark.parametrize("name", SEEN)

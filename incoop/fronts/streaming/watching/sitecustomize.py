@@ -36,7 +36,12 @@ def _add_hook(reads, staging):
 
     library = os.path.dirname(os.__file__) + os.sep
     own = [os.path.realpath(place) + os.sep for place in (os.getcwd(), staging, os.path.dirname(reads)) if place]
-    skipped = ("/proc/", "/dev/", "/sys/", library) + tuple(own)
+    skipped = ("/proc/", "/sys/", library) + tuple(own)
+
+    def is_skipped(name):
+        # Of devices only; but /dev/shm is a folder in memory that programs keep files in.
+        return name.startswith(skipped) or (name.startswith("/dev/") and not name.startswith("/dev/shm/"))
+
     noted = set()
     handle = []
     inside = []
@@ -61,7 +66,7 @@ def _add_hook(reads, staging):
         if os.path.basename(folder) == "__pycache__":  # a module is read from here when its source did not change
             text = os.path.join(os.path.dirname(folder), name.split(".")[0] + ".py")
         real = os.path.realpath(text)
-        if text in noted or text.startswith(skipped) or real.startswith(skipped):
+        if text in noted or is_skipped(text) or is_skipped(real):
             return
         noted.add(text)
         if event != "open":
