@@ -16,6 +16,7 @@ import pytest
 import zstandard
 
 import incoop
+from incoop.base.checksums import block_hash
 from incoop.contraction.parts.blocks import compressed, decompressed
 from incoop.inchdfs import Dataset, DatasetStore, expand, put
 from incoop.inchdfs.errors import InputUnreadable, StoreDamaged
@@ -75,11 +76,43 @@ def test_nor_where_they_are_one_record(tmp_path: Path, kind: str) -> None:
 
 def test_a_stored_block_that_claims_gigabytes_is_lost_before_it_is_made() -> None:
     whole = compressed(b"oak" * 1000, 3)
-    assert decompressed(whole) == b"oak" * 1000
+    assert decompressed(whole, block_hash(b"oak" * 1000)) == b"oak" * 1000
     # A frame of one block of zeros, repeated, that says it has 2**40 bytes.
     frame = bytes.fromhex("28b52ffd") + b"\xe0" + (1 << 40).to_bytes(8, "little") + b"\x02\x00\x08\x00" * 64
     assert zstandard.frame_content_size(frame) == 1 << 40
-    assert decompressed(whole[:7] + frame) is None
+    assert decompressed(whole[:7] + frame, bytes(16)) is None
+
+
+#: Prints by how much the process grew while it read a block that is not what its hash says.
+READ = """
+import resource, sys
+from incoop.contraction.parts.blocks import decompressed
+stored = open(sys.argv[1], "rb").read()
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+got = decompressed(stored, bytes.fromhex(sys.argv[2]))
+print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024, got is not None and len(got))
+"""
+
+
+def grown_by_reading(path: Path, digest: bytes) -> tuple[int, str]:
+    done = subprocess.run([sys.executable, "-c", READ, path, digest.hex()], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    megabytes, ended = done.stdout.split()
+    return int(megabytes), ended
+
+
+@pytest.mark.parametrize("window", ["as large as the block", "small"])
+def test_nor_does_one_that_stands_for_less_fill_the_memory(tmp_path: Path, window: str) -> None:
+    """Its claim is one that a block may make: it is found not to be the block before it is made."""
+    data = bytes(400 * MEGABYTE)
+    parameters = zstandard.ZstdCompressionParameters.from_level(1, window_log=29 if window != "small" else 19)
+    frame = zstandard.ZstdCompressor(compression_params=parameters).compress(data)
+    (tmp_path / "block").write_bytes(bytes(4) + frame)
+    assert len(frame) < MEGABYTE
+    megabytes, ended = grown_by_reading(tmp_path / "block", block_hash(b"another"))
+    assert ended == "False" and megabytes < 60
+    if window == "small":  # as we write them: what is a block is given, however well it compresses
+        assert grown_by_reading(tmp_path / "block", block_hash(data))[1] == str(400 * MEGABYTE)
 
 
 def test_a_stored_chunk_of_another_length_is_damage(tmp_path: Path) -> None:
