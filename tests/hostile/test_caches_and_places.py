@@ -341,9 +341,9 @@ def test_errors_of_a_library_are_ours_and_show_no_key(tmp_path: Path) -> None:
         with pytest.raises(OSError, match="failed with Refused") as failed:
             call()
         assert "hunter2" not in str(failed.value)
-    with MemoStore.open(tmp_path / "store", blobs="refusing://bucket/memo") as store:
-        with pytest.raises(incoop.IncoopError) as refused:
-            store.blobs.write([WHOLE])
+    store = MemoStore.open(tmp_path / "store", blobs="refusing://bucket/memo")
+    with store, pytest.raises(incoop.IncoopError) as refused:
+        store.blobs.write([WHOLE])
     assert "hunter2" not in str(refused.value)
     with pytest.raises(incoop.IncoopError):
         WorkerConfig("refusing://x", KEY, options=(("nonsense", object()),)).open().read(bytes(16), 0, 1)
