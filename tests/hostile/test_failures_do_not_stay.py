@@ -178,6 +178,39 @@ def test_what_a_killed_run_left_the_next_command_clears_away(tmp_path: Path, job
     assert servers_below(tmp_path) == []
 
 
+def test_the_folder_of_a_command_whose_task_was_killed_goes_with_the_next_job(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from incoop.fronts.streaming import task_folders
+
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    (tmp_path / "tmp" / "incoop-task-of nobody").mkdir(parents=True)
+    (tmp_path / "tmp" / "another").mkdir()
+    program = (
+        "from incoop.fronts.streaming.task_folders import task_folder\n"
+        "with task_folder() as folder:\n"
+        "    (folder / 'file').touch()\n"
+        "    print(folder, flush=True)\n"
+        "    input()\n"
+    )
+    words = [sys.executable, "-c", program]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as task:
+        assert task.stdout is not None
+        folder = Path(task.stdout.readline().strip())
+        monkeypatch.setattr(task_folders, "_NEW", -1.0)
+        task_folders.clear_task_folders()
+        assert [path.name for path in sorted((tmp_path / "tmp").iterdir())] == ["another", folder.name], "it lives"
+        task.kill()
+    (tmp_path / "words.txt").write_text("oak\n")
+    job = ["-input", tmp_path / "words.txt", "-output", tmp_path / "out", "-mapper", "cat", "-reducer", "NONE"]
+    from tests.cli.command import incoop_here
+
+    done = incoop_here("streaming", *job, "--store", tmp_path / "store", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert [path.name for path in (tmp_path / "tmp").iterdir()] == ["another"]
+
+
 def test_a_terminal_is_not_commanded(tmp_path: Path) -> None:
     name = "\x1b[2J\x1b]0;owned\x07.txt"
     done = command("put", tmp_path / name, "data", "--store", tmp_path / "store")
