@@ -161,7 +161,12 @@ def open_content(file: InputFile) -> Iterator[ReadInto]:
     """Open a file's content for reading from its beginning; what cannot be read says which file it was."""
     with readable(file.path):
         if file.path.suffix == ".gz":
-            with opened(file.path) as raw, gzip.GzipFile(fileobj=raw) as unzipped:  # which gives what it is asked for
+            # It gives what it is asked for, and reads names in headers, however long, byte by byte.
+            with (
+                opened(file.path) as raw,
+                io.BufferedReader(raw, 1 << 20) as buffered,
+                gzip.GzipFile(fileobj=buffered) as unzipped,
+            ):
                 yield unzipped.readinto
         elif file.path.suffix in _FRAMED:
             with opened(file.path) as raw, io.BufferedReader(raw, 1 << 20) as buffered:

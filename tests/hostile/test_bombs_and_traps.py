@@ -91,6 +91,22 @@ def test_a_stored_block_that_claims_gigabytes_is_lost_before_it_is_made() -> Non
     assert decompressed(whole[:7] + frame, bytes(16)) is None
 
 
+def calls_to_read() -> int:
+    return int(Path("/proc/self/io").read_text().split("syscr: ")[1].split()[0])
+
+
+def test_a_name_without_end_inside_a_compressed_file_is_not_read_byte_by_byte(tmp_path: Path) -> None:
+    head = b"\x1f\x8b\x08\x08" + bytes(6)
+    (tmp_path / "named.gz").write_bytes(head + b"x" * 500_000 + b"\0" + gzip.compress(b"oak\n")[10:])
+    (tmp_path / "unnamed.gz").write_bytes(head + b"x" * 500_000)
+    before = calls_to_read()
+    store = DatasetStore(tmp_path / "store")
+    assert put(store, expand(tmp_path / "named.gz"), "data").bytes == 4
+    with pytest.raises(InputUnreadable):
+        put(store, expand(tmp_path / "unnamed.gz"), "data")
+    assert calls_to_read() - before < 10_000
+
+
 #: Prints by how much the process grew while it read a block that is not what its hash says.
 READ = f"""{PEAK}
 import sys
