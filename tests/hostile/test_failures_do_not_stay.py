@@ -121,6 +121,9 @@ def test_a_disk_too_full_to_begin_is_one_sentence(small_disk: Path, job_file: Pa
     ballast = small_disk / "ballast"
     free = os.statvfs(small_disk)
     ballast.write_bytes(bytes(free.f_bavail * free.f_frsize))
+    for call in (lambda: incoop.connect(small_disk / "store"), lambda: MemoStore.open(small_disk / "store")):
+        with pytest.raises(incoop.IncoopError, match="cannot use the store"):
+            call()
     words = job_file.parent / "words.txt"
     done = command("run", job_file, words, "--store", small_disk / "store")
     assert done.returncode == 1 and one_screen(done.stderr), done.stderr
@@ -135,6 +138,8 @@ def test_a_read_only_disk_is_one_sentence(small_disk: Path, job_file: Path) -> N
     for call in (["run", job_file, words], ["gc"], ["verify"], ["stats"], ["put", words, "words"]):
         done = command(*call, "--store", small_disk / "store")
         assert done.returncode == 1 and one_screen(done.stderr), (call, done.stderr)
+    with pytest.raises(incoop.IncoopError, match="cannot use the store"):
+        MemoStore.open(small_disk / "store")
     subprocess.run(["mount", "-o", "remount,rw", small_disk], check=True)
     assert servers_below(small_disk) == []
     assert command("run", job_file, words, "--store", small_disk / "store").stdout == COUNTED
