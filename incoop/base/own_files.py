@@ -26,6 +26,10 @@ _SECRET_KINDS = 6
 #: Nothing small that is obeyed (a record, a note, a secret) is larger.
 SMALL = 1 << 20
 
+#: Nor any list that is read as a whole: a manifest of so many bytes names the chunks of terabytes. A file with a hole
+#: takes no room, and would fill the memory.
+LARGE = 1 << 30
+
 _BECAUSE = "Whoever can change a store can make its user run what they like"
 _FOLDER_REMEDY = "Use a store folder of your own: --store DIR."
 
@@ -86,7 +90,7 @@ def open_own(path: Path) -> int:
     return handle
 
 
-def read_regular(path: Path, limit: int | None = None) -> bytes:
+def read_regular(path: Path, limit: int = LARGE) -> bytes:
     """The content of a regular file, whoever's it is; a link to one counts. Raises OSError."""
     handle = open_regular(path)
     try:
@@ -195,12 +199,12 @@ def _opened(path: Path | str, flags: int) -> int:
     return handle
 
 
-def _content(path: Path, handle: int, limit: int | None) -> bytes:
+def _content(path: Path, handle: int, limit: int) -> bytes:
     size = os.fstat(handle).st_size
-    if limit is not None and size > limit:
+    if size > limit:
         raise NotAFile(errno.EFBIG, f"it has {size} bytes, more than anything of its kind", str(path))
     with os.fdopen(os.dup(handle), "rb") as file:
-        return file.read(size if limit is None else limit)
+        return file.read(size)
 
 
 def _target(path: Path) -> str:
