@@ -23,9 +23,9 @@ _HEAD = struct.Struct("<I")  # bytes that are stored as they are
 #: No block is larger: chunks are not, and a block is a part of a few.
 _LARGEST = 1 << 31
 
-#: Nothing is verified before it is decompressed. A frame that claims more than so many bytes, and more than so many times
-#: its own length, is verified in small pieces first, so that damage takes no memory that the signed length of what is
-#: stored does not account for. Words and numbers come to 2 to 10 times.
+#: Nothing is verified before it is decompressed. A frame that claims more than so many bytes, and more than so many
+#: times its own length, is verified in small pieces first, so that damage takes no memory that the signed length of
+#: what is stored does not account for. Words and numbers come to 2 to 10 times.
 _AT_ONCE = 4 << 20
 _USUAL_RATIO = 32
 

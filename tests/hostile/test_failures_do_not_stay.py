@@ -131,6 +131,16 @@ def test_a_disk_too_full_to_begin_is_one_sentence(small_disk: Path, job_file: Pa
     assert command("run", job_file, words, "--store", small_disk / "store").stdout == COUNTED
 
 
+@pytest.mark.timeout(60)
+def test_too_few_open_files_are_one_sentence_soon(job_file: Path) -> None:
+    """The server says so in its log and is gone: it is not waited for."""
+    call = [sys.executable, "-c", CALL, "run", job_file, job_file.parent / "words.txt", "--store", "store"]
+    words = ["bash", "-c", 'ulimit -n 20; exec "$@"', "bash", *map(str, call)]
+    done = subprocess.run(words, cwd=job_file.parent, capture_output=True, text=True)
+    assert done.returncode == 1 and one_screen(done.stderr) and "ulimit -n" in done.stderr, done.stderr
+    assert command(*call[3:], cwd=job_file.parent).stdout == COUNTED
+
+
 def test_a_read_only_disk_is_one_sentence(small_disk: Path, job_file: Path) -> None:
     words = job_file.parent / "words.txt"
     assert command("run", job_file, words, "--store", small_disk / "store").stdout == COUNTED

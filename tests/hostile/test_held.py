@@ -12,7 +12,7 @@ import zstandard
 
 import incoop
 from incoop.base.checksums import block_hash
-from incoop.memo import MemoStore, PackUnreadable, WorkerConfig
+from incoop.memo import PackUnreadable, WorkerConfig
 from incoop.memo.events import EventLog
 from incoop.memo.files import split_name
 from incoop.memo.frames import FRAME_BYTES
@@ -107,21 +107,3 @@ def test_a_compressed_pack_is_not_believed_what_it_says_of_itself(tmp_path: Path
         blobs.check(pack)
     assert blobs.write([WHOLE]) == pack
     assert blobs.read_region(pack, 0, len(WHOLE), block_hash(WHOLE)) == WHOLE
-
-
-def test_entries_of_another_store_are_misses(tmp_path: Path) -> None:
-    """All of another store's server, its packs and its record, under this one's secret."""
-    (tmp_path / "words.txt").write_text("ash oak\n" * 40)
-    for name in ("mine", "theirs"):
-        with incoop.connect(tmp_path / name) as session:
-            session.run(JOB, tmp_path / "words.txt")
-    for part in ("server", "packs", "delivered", "store.json"):
-        place, theirs = tmp_path / "mine" / "memo" / part, tmp_path / "theirs" / "memo" / part
-        shutil.rmtree(place) if place.is_dir() else place.unlink()
-        shutil.copytree(theirs, place) if theirs.is_dir() else shutil.copy(theirs, place)
-    with incoop.connect(tmp_path / "mine") as session:
-        result = session.run(JOB, tmp_path / "words.txt")
-        assert dict(result) == {"ash": 40, "oak": 40}
-        assert result.report.map.executed == 1
-    with MemoStore.open(tmp_path / "mine", maintenance=True) as store:
-        assert not store.events.events
