@@ -168,7 +168,8 @@ class LocalProcesses:
 def _start_process() -> subprocess.Popen[bytes]:
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(path or "." for path in sys.path)}
     return subprocess.Popen(
-        [sys.executable, "-m", "incoop.inchdfs.cutting.segment_process"],
+        # -P: no module is taken from the folder where we work, which may be another's.
+        [sys.executable, "-P", "-m", "incoop.inchdfs.cutting.segment_process"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         env=environment,

@@ -36,9 +36,10 @@ _ZSTD_PIECE = 512
 _GIVEN = 1 << 20
 
 #: A record of a compressed file that is longer than this, and than so many times the file, is a bomb: what compresses
-#: as well in earnest (a table of zeros) has ends of records.
+#: as well in earnest (a table of zeros) has ends of records. gzip comes to 1,000 times at most, so that more would not
+#: bound it.
 _LONG_RECORD = 64 << 20
-_MOST_TIMES = 1000
+_MOST_TIMES = 100
 
 #: Seconds to wait for somebody to open the other end of a pipe that was named.
 PIPE_SECONDS = 30.0
@@ -160,7 +161,12 @@ def open_content(file: InputFile) -> Iterator[ReadInto]:
     """Open a file's content for reading from its beginning; what cannot be read says which file it was."""
     with readable(file.path):
         if file.path.suffix == ".gz":
-            with opened(file.path) as raw, gzip.GzipFile(fileobj=raw) as unzipped:  # which gives what it is asked for
+            # It gives what it is asked for, and reads names in headers, however long, byte by byte.
+            with (
+                opened(file.path) as raw,
+                io.BufferedReader(raw, 1 << 20) as buffered,
+                gzip.GzipFile(fileobj=buffered) as unzipped,
+            ):
                 yield unzipped.readinto
         elif file.path.suffix in _FRAMED:
             with opened(file.path) as raw, io.BufferedReader(raw, 1 << 20) as buffered:

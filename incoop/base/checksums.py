@@ -40,6 +40,21 @@ def verify_block(data: bytes | bytearray | memoryview, expected: bytes) -> bool:
     return hmac.compare_digest(block_hash(data), expected)
 
 
+class GrowingBlock:
+    """`verify_block` for a block that comes in pieces."""
+
+    __slots__ = ("_state",)
+
+    def __init__(self) -> None:
+        self._state = sha256()
+
+    def update(self, data: bytes) -> None:
+        self._state.update(data)
+
+    def matches(self, expected: bytes) -> bool:
+        return hmac.compare_digest(self._state.digest()[:DIGEST_BYTES], expected)
+
+
 class PackSigner:
     """What names packs, and nothing else: a key that workers may have, from which the store's secret cannot be told."""
 

@@ -26,21 +26,25 @@ _SECRET_KINDS = 6
 #: Nothing small that is obeyed (a record, a note, a secret) is larger.
 SMALL = 1 << 20
 
+#: Nor any list that is read as a whole: a manifest of so many bytes names the chunks of terabytes. A file with a hole
+#: takes no room, and would fill the memory.
+LARGE = 1 << 30
+
+_BECAUSE = "Whoever can change a store can make its user run what they like"
+_FOLDER_REMEDY = "Use a store folder of your own: --store DIR."
+
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
 class NotOurs(IncoopError):
     """Something that would be obeyed belongs to another user, or others may change it."""
 
-    def __init__(self, path: str, why: str, remedy: str) -> None:
-        super().__init__(path, why, remedy)
-        self.path, self.why, self.remedy = path, why, remedy
+    def __init__(self, path: str, why: str, remedy: str, because: str = _BECAUSE) -> None:
+        super().__init__(path, why, remedy, because)
+        self.path, self.why, self.remedy, self.because = path, why, remedy, because
 
     def __str__(self) -> str:
-        return (
-            f"{self.path} {self.why}. Whoever can change a store can make its user run what they like, so it is not "
-            f"used, and nothing was done. {self.remedy}"
-        )
+        return f"{self.path} {self.why}. {self.because}, so it is not used, and nothing was done. {self.remedy}"
 
 
 class NotAFile(OSError):
@@ -52,17 +56,17 @@ def real(path: Path) -> Path:
     return Path(os.path.realpath(path))
 
 
-def demand_own_folder(path: Path) -> None:
+def demand_own_folder(path: Path, remedy: str = _FOLDER_REMEDY, because: str = _BECAUSE) -> None:
     """Refuse a folder that is a link, another user's, or open to others' writing; one that is not there is fine."""
     try:
         found = path.lstat()
     except FileNotFoundError:
         return
     if stat.S_ISLNK(found.st_mode):
-        raise NotOurs(str(path), f"is a link to {_target(path)}", "Give the folder itself, or use another store.")
+        raise NotOurs(str(path), f"is a link to {_target(path)}", f"Give the folder itself. {remedy}", because)
     if not stat.S_ISDIR(found.st_mode):
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(path))
-    _demand_own(path, found, "Use a store folder of your own: --store DIR.")
+    _demand_own(path, found, remedy, because)
 
 
 def read_own(path: Path, limit: int = SMALL) -> bytes:
@@ -75,7 +79,18 @@ def read_own(path: Path, limit: int = SMALL) -> bytes:
         os.close(handle)
 
 
-def read_regular(path: Path, limit: int | None = None) -> bytes:
+def open_own(path: Path) -> int:
+    """A descriptor to read a file of ours by; neither a link nor another's. Raises NotOurs, or OSError."""
+    handle = _opened(path, os.O_NOFOLLOW)
+    try:
+        _demand_own(path, os.fstat(handle), f"Remove it: {path}.")
+    except BaseException:
+        os.close(handle)
+        raise
+    return handle
+
+
+def read_regular(path: Path, limit: int = LARGE) -> bytes:
     """The content of a regular file, whoever's it is; a link to one counts. Raises OSError."""
     handle = open_regular(path)
     try:
@@ -159,12 +174,12 @@ def is_own_socket(path: Path) -> bool:
     return stat.S_ISSOCK(found.st_mode) and found.st_uid == os.geteuid()
 
 
-def _demand_own(path: Path, found: os.stat_result, remedy: str) -> None:
+def _demand_own(path: Path, found: os.stat_result, remedy: str, because: str = _BECAUSE) -> None:
     if found.st_uid != os.geteuid():
-        raise NotOurs(str(path), f"belongs to another user (number {found.st_uid})", remedy)
+        raise NotOurs(str(path), f"belongs to another user (number {found.st_uid})", remedy, because)
     if found.st_mode & _OTHERS_WRITE:
         how = f"chmod go-w {path}, if those who could write there are trusted."
-        raise NotOurs(str(path), "can be changed by other users", f"{how} {remedy}")
+        raise NotOurs(str(path), "can be changed by other users", f"{how} {remedy}", because)
 
 
 def _opened(path: Path | str, flags: int) -> int:
@@ -184,12 +199,12 @@ def _opened(path: Path | str, flags: int) -> int:
     return handle
 
 
-def _content(path: Path, handle: int, limit: int | None) -> bytes:
+def _content(path: Path, handle: int, limit: int) -> bytes:
     size = os.fstat(handle).st_size
-    if limit is not None and size > limit:
+    if size > limit:
         raise NotAFile(errno.EFBIG, f"it has {size} bytes, more than anything of its kind", str(path))
     with os.fdopen(os.dup(handle), "rb") as file:
-        return file.read(size if limit is None else limit)
+        return file.read(size)
 
 
 def _target(path: Path) -> str:

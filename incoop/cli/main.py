@@ -85,8 +85,10 @@ def main() -> None:
     # A command makes some hundred thousand objects that stay: modules. Looking for garbage among them after every 700
     # new ones, as Python does by default, takes a tenth of the time that a short command has.
     gc.set_threshold(50_000, 20, 50)
-    # Who asks a command to end finds nothing of it left, as after Ctrl-C.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    # Who asks a command to end, or closes its terminal, finds nothing of it left, as after Ctrl-C.
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is not signal.SIG_IGN:  # nohup
+            signal.signal(number, lambda number, _: sys.exit(128 + number))
     try:
         # Out of standalone mode click gives an exit code back, where a command ended with one.
         code = cli.main(standalone_mode=False)

@@ -5,7 +5,7 @@ only reads and writes packs loads neither redis-py nor numpy.
 
     entry.py                      what an entry is
     store.py generations.py       what the engine calls
-    blobs.py files.py frames.py fsspec_files.py cache.py worker.py     packs
+    blobs.py files.py frames.py fsspec_files.py cache.py cache_folder.py worker.py     packs
     store_session.py private_server.py locks.py session_record.py session_registry.py leftovers.py
                                   who is here, and was; the private Redis
     identity.py signed_files.py                                        what the folder is, signed

@@ -95,6 +95,15 @@ class BlobStore:
 
     def read_many(self, pack: bytes, ranges: Sequence[Range]) -> list[bytes]:
         """The stored bytes of each range, in one opening of the pack. Raises PackUnreadable."""
+        try:
+            return self._read_many(pack, ranges)
+        except PackUnreadable:
+            # Perhaps only the local copy is damaged: drop it, and ask the origin.
+            if not self.forget_cached(pack):
+                raise
+            return self._read_many(pack, ranges)
+
+    def _read_many(self, pack: bytes, ranges: Sequence[Range]) -> list[bytes]:
         out = self._either(pack, lambda name, framed: self._ranges(pack, name, framed, ranges))
         for (_, length), data in zip(ranges, out, strict=True):
             if len(data) != length:

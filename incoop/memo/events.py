@@ -145,6 +145,17 @@ class DidMendRedis(MemoEvent):
         return f"what Redis holds of this store was damaged and is mended: {', '.join(self.fields)}"
 
 
+@dataclass(frozen=True, slots=True)
+class DidGoWithoutCache(MemoEvent):
+    """The node's cache folder cannot be used: packs are read and written where they are."""
+
+    folder: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"the cache {self.folder} cannot be used ({self.reason}); packs are read from the store itself"
+
+
 Sink = Callable[[MemoEvent], None]
 E_ = TypeVar("E_", bound=MemoEvent)
 

@@ -138,7 +138,7 @@ class FolderFiles:
 
     def scan(self) -> Iterator[StoredFile]:
         for shelf in sorted(self._folder.iterdir()):
-            if shelf.name != TEMP and shelf.is_dir():
+            if shelf.name != TEMP and not shelf.is_symlink() and shelf.is_dir():
                 yield from _listed(shelf)
 
     def scan_temporary(self) -> Iterator[StoredFile]:

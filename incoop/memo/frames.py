@@ -29,8 +29,10 @@ _MAGIC = b"incoopz1"
 #: A first read of this many bytes at the end of a pack holds the index of packs up to about 60 MB.
 _TAIL_GUESS = 4096
 
-#: The frame length in an index is untrusted; nothing that we write is longer.
+#: The lengths in an index are untrusted; nothing that we write is longer: 4 million frames are a pack of 256 GiB, and
+#: where they begin takes 160 MB of memory.
 _FRAME_LIMIT = 1 << 24
+_FRAMES_LIMIT = 1 << 22
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +86,7 @@ def read_index(pack: str, file_size: int, read: Callable[[int, int], bytes]) -> 
         raise PackUnreadable(pack, "truncated")
     size, frame_bytes, count, magic = _TAIL.unpack_from(tail, len(tail) - _TAIL.size)
     index_bytes = 4 * count + _TAIL.size
-    sound = magic == _MAGIC and 0 < frame_bytes <= _FRAME_LIMIT and index_bytes <= file_size
+    sound = magic == _MAGIC and 0 < frame_bytes <= _FRAME_LIMIT and index_bytes <= file_size and count <= _FRAMES_LIMIT
     if not sound or -(-size // frame_bytes) != count:
         raise PackUnreadable(pack, "truncated, or its index is damaged")
     if index_bytes > guess:

@@ -274,7 +274,7 @@ class PrivateServer:
         try:
             gone = start_time(int(read_own(self.home / "redis.pid"))) is None
         except (OSError, ValueError, NotOurs):
-            gone = any(sign in text for sign in ("Failed", "Fatal", "FATAL"))
+            gone = any(sign in text for sign in ("Failed", "Fatal", "FATAL", "Exiting"))
         if gone:
             lines = [line.partition("# ")[2] for line in text.splitlines() if "# " in line]
             raise ServerFailed(binary, str(self.home), " / ".join(lines[-4:]) or "it ended at once")

@@ -55,7 +55,9 @@ class MemoStore:
         self.events = session.events
         self.keys, self._link, self._signer = session.keys, session.link, session.signer
         self._worker = worker
-        self.blobs: BlobStore = worker.open(events=self.events)
+        self.blobs: BlobStore = worker.open(
+            events=self.events, cached=not maintenance
+        )  # what is looked after is the store
         #: What the last run of each job gave.
         self.delivered = DeliveryNotes(session.home, session.signer)
         #: Lookups since the last commit.

@@ -14,10 +14,11 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from incoop.base.checksums import PackSigner
+from incoop.base.own_files import NotOurs
 from incoop.base.paths import local_path
 from incoop.memo.blobs import BlobStore
 from incoop.memo.cache import CachedFiles, cache_name
-from incoop.memo.events import EventLog, Sink
+from incoop.memo.events import DidGoWithoutCache, EventLog, Sink
 from incoop.memo.files import FolderFiles, PackFiles
 
 #: Names a node's cache folder, before what the session says: nodes differ. A relative path lies in the working
@@ -26,6 +27,10 @@ CACHE_VARIABLE = "INCOOP_CACHE"
 
 #: Bytes of a node-local cache unless told otherwise.
 CACHE_BYTES = 4 << 30
+
+
+#: Cache folders that this process was found not to be able to use: a worker opens its cache for every task.
+_gone_without: set[Path] = set()
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,16 +49,22 @@ class WorkerConfig:
     #: Options of the fsspec filesystem, which may hold credentials.
     options: tuple[tuple[str, Any], ...] = field(default=(), repr=False)
 
-    def open(self, on_event: Sink | None = None, *, events: EventLog | None = None) -> BlobStore:
-        """The blob store, as the driver's session sees it."""
-        files = self._files()
-        if (folder := self.cache_folder) is not None:
-            # A folder that cannot be used only means that nothing is cached on this node.
-            with contextlib.suppress(OSError):
+    def open(self, on_event: Sink | None = None, *, events: EventLog | None = None, cached: bool = True) -> BlobStore:
+        """The blob store. A session gives its `events`: it refuses a cache folder that is another user's (NotOurs).
+
+        In a task a cache that cannot be used only means that nothing is cached on this node, which is said once.
+        """
+        files, told = self._files(), events or EventLog(on_event)
+        if cached and (folder := self.cache_folder) is not None:
+            try:
                 files = CachedFiles(files, folder, self.cache_bytes)
-        return BlobStore(
-            files, PackSigner(self.pack_key), compression=self.compression, events=events or EventLog(on_event)
-        )
+            except (NotOurs, OSError, ValueError) as error:  # ValueError: a null character in a path
+                if isinstance(error, NotOurs) and events is not None:
+                    raise
+                if events is not None or folder not in _gone_without:
+                    _gone_without.add(folder)
+                    told.emit(DidGoWithoutCache(str(folder), getattr(error, "strerror", None) or str(error)))
+        return BlobStore(files, PackSigner(self.pack_key), compression=self.compression, events=told)
 
     @property
     def cache_folder(self) -> Path | None:
@@ -64,18 +75,19 @@ class WorkerConfig:
     def cache_name(self) -> str:
         """The name of that cache; empty without one."""
         if (folder := self.cache_folder) is not None:
-            with contextlib.suppress(OSError):
+            with contextlib.suppress(OSError, ValueError, NotOurs):
                 return cache_name(folder)
         return ""
 
     def _files(self) -> PackFiles:
         if is_local(self.blobs):
-            return FolderFiles(Path(local_path(self.blobs, percent=False)), fsync=self.fsync)
+            folder = self.blobs.removeprefix("local://")  # what fsspec calls it
+            return FolderFiles(Path(local_path(folder, percent=False)), fsync=self.fsync)
         from incoop.memo.fsspec_files import FsspecFiles
 
         return FsspecFiles(self.blobs, dict(self.options))
 
 
 def is_local(place: str) -> bool:
-    """Whether the place is a plain path or a `file://` URL."""
-    return "://" not in place or urlsplit(place).scheme == "file"
+    """Whether the place is a plain path, or a URL by which fsspec means one."""
+    return "://" not in place or urlsplit(place).scheme in ("file", "local")

@@ -12,6 +12,9 @@ from pathlib import Path
 
 import pytest
 
+# Before a test here imports it: tests/memo does so, and is told when that comes too late.
+pytest.register_assert_rewrite("tests.memo.places")
+
 #: The number that systems give to nobody.
 OTHER = 65534
 

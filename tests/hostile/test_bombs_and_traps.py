@@ -16,6 +16,7 @@ import pytest
 import zstandard
 
 import incoop
+from incoop.base.checksums import block_hash
 from incoop.contraction.parts.blocks import compressed, decompressed
 from incoop.inchdfs import Dataset, DatasetStore, expand, put
 from incoop.inchdfs.errors import InputUnreadable, StoreDamaged
@@ -23,18 +24,25 @@ from incoop.inchdfs.files import sources
 
 MEGABYTE = 1 << 20
 
+#: The most memory that a process had, in kilobytes. Not `ru_maxrss`, which begins with what the parent had at the fork.
+PEAK = """
+def peak():
+    with open("/proc/self/status") as status:
+        return next(int(line.split()[1]) for line in status if line.startswith("VmHWM"))
+"""
+
 #: Prints by how much the process grew, and how it ended.
-PUT = """
-import resource, sys
+PUT = f"""{PEAK}
+import sys
 from incoop.inchdfs import DatasetStore, expand, put
 from incoop.base.errors import IncoopError
 store, files = DatasetStore(sys.argv[2]), expand(sys.argv[1])
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+before = peak()
 try:
     ended = put(store, files, "bomb").bytes
 except IncoopError as error:
     ended = str(error)
-print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024, ended)
+print((peak() - before) // 1024, ended)
 """
 
 COMPRESSORS: dict[str, Callable[[bytes], bytes]] = {
@@ -42,6 +50,7 @@ COMPRESSORS: dict[str, Callable[[bytes], bytes]] = {
     "bz2": bz2.compress,
     "zst": zstandard.ZstdCompressor(level=1).compress,
 }
+SMALLEST = COMPRESSORS | {"gz": lambda data: gzip.compress(data, 9)}
 
 
 def grown_by_putting(path: Path) -> tuple[int, str]:
@@ -66,20 +75,68 @@ def test_a_few_bytes_that_stand_for_many_do_not_fill_the_memory(tmp_path: Path, 
 @pytest.mark.parametrize("kind", COMPRESSORS)
 def test_nor_where_they_are_one_record(tmp_path: Path, kind: str) -> None:
     bomb = tmp_path / f"bomb.{kind}"
-    bomb.write_bytes(COMPRESSORS[kind](bytes(600 * MEGABYTE if kind == "zst" else 400 * MEGABYTE)))
+    bomb.write_bytes(SMALLEST[kind](bytes(600 * MEGABYTE)))
+    assert bomb.stat().st_size < MEGABYTE
     megabytes, ended = grown_by_putting(bomb)
-    if bomb.stat().st_size < 300_000:
-        assert "a record is longer than" in ended
-        assert megabytes < 500
+    assert "a record is longer than" in ended
+    assert megabytes < 300
 
 
 def test_a_stored_block_that_claims_gigabytes_is_lost_before_it_is_made() -> None:
     whole = compressed(b"oak" * 1000, 3)
-    assert decompressed(whole) == b"oak" * 1000
+    assert decompressed(whole, block_hash(b"oak" * 1000)) == b"oak" * 1000
     # A frame of one block of zeros, repeated, that says it has 2**40 bytes.
     frame = bytes.fromhex("28b52ffd") + b"\xe0" + (1 << 40).to_bytes(8, "little") + b"\x02\x00\x08\x00" * 64
     assert zstandard.frame_content_size(frame) == 1 << 40
-    assert decompressed(whole[:7] + frame) is None
+    assert decompressed(whole[:7] + frame, bytes(16)) is None
+
+
+def calls_to_read() -> int:
+    return int(Path("/proc/self/io").read_text().split("syscr: ")[1].split()[0])
+
+
+def test_a_name_without_end_inside_a_compressed_file_is_not_read_byte_by_byte(tmp_path: Path) -> None:
+    head = b"\x1f\x8b\x08\x08" + bytes(6)
+    (tmp_path / "named.gz").write_bytes(head + b"x" * 500_000 + b"\0" + gzip.compress(b"oak\n")[10:])
+    (tmp_path / "unnamed.gz").write_bytes(head + b"x" * 500_000)
+    before = calls_to_read()
+    store = DatasetStore(tmp_path / "store")
+    assert put(store, expand(tmp_path / "named.gz"), "data").bytes == 4
+    with pytest.raises(InputUnreadable):
+        put(store, expand(tmp_path / "unnamed.gz"), "data")
+    assert calls_to_read() - before < 10_000
+
+
+#: Prints by how much the process grew while it read a block that is not what its hash says.
+READ = f"""{PEAK}
+import sys
+from incoop.contraction.parts.blocks import decompressed
+stored = open(sys.argv[1], "rb").read()
+before = peak()
+got = decompressed(stored, bytes.fromhex(sys.argv[2]))
+print((peak() - before) // 1024, got is not None and len(got))
+"""
+
+
+def grown_by_reading(path: Path, digest: bytes) -> tuple[int, str]:
+    done = subprocess.run([sys.executable, "-c", READ, path, digest.hex()], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    megabytes, ended = done.stdout.split()
+    return int(megabytes), ended
+
+
+@pytest.mark.parametrize("window", ["as large as the block", "small"])
+def test_nor_does_one_that_stands_for_less_fill_the_memory(tmp_path: Path, window: str) -> None:
+    """Its claim is one that a block may make: it is found not to be the block before it is made."""
+    data = bytes(400 * MEGABYTE)
+    parameters = zstandard.ZstdCompressionParameters.from_level(1, window_log=29 if window != "small" else 19)
+    frame = zstandard.ZstdCompressor(compression_params=parameters).compress(data)
+    (tmp_path / "block").write_bytes(bytes(4) + frame)
+    assert len(frame) < MEGABYTE
+    megabytes, ended = grown_by_reading(tmp_path / "block", block_hash(b"another"))
+    assert ended == "False" and megabytes < 60
+    if window == "small":  # as we write them: what is a block is given, however well it compresses
+        assert grown_by_reading(tmp_path / "block", block_hash(data))[1] == str(400 * MEGABYTE)
 
 
 def test_a_stored_chunk_of_another_length_is_damage(tmp_path: Path) -> None:
@@ -90,7 +147,7 @@ def test_a_stored_chunk_of_another_length_is_damage(tmp_path: Path) -> None:
     where = Dataset(store, "data").locations()[0]
     bomb = zstandard.ZstdCompressor().compress(bytes(64 * MEGABYTE))
     pack.write_bytes(pack.read_bytes()[: where.offset] + bomb.ljust(where.stored, b"\0") + bytes(10_000))
-    with pytest.raises(StoreDamaged):
+    with pytest.raises(StoreDamaged, match="has another length"):  # found before it is made
         list(Dataset(store, "data").chunks())
 
 

@@ -121,11 +121,24 @@ def test_a_disk_too_full_to_begin_is_one_sentence(small_disk: Path, job_file: Pa
     ballast = small_disk / "ballast"
     free = os.statvfs(small_disk)
     ballast.write_bytes(bytes(free.f_bavail * free.f_frsize))
+    for call in (lambda: incoop.connect(small_disk / "store"), lambda: MemoStore.open(small_disk / "store")):
+        with pytest.raises(incoop.IncoopError, match="cannot use the store"):
+            call()
     words = job_file.parent / "words.txt"
     done = command("run", job_file, words, "--store", small_disk / "store")
     assert done.returncode == 1 and one_screen(done.stderr), done.stderr
     ballast.unlink()
     assert command("run", job_file, words, "--store", small_disk / "store").stdout == COUNTED
+
+
+@pytest.mark.timeout(60)
+def test_too_few_open_files_are_one_sentence_soon(job_file: Path) -> None:
+    """The server says so in its log and is gone: it is not waited for."""
+    call = [sys.executable, "-c", CALL, "run", job_file, job_file.parent / "words.txt", "--store", "store"]
+    words = ["bash", "-c", 'ulimit -n 20; exec "$@"', "bash", *map(str, call)]
+    done = subprocess.run(words, cwd=job_file.parent, capture_output=True, text=True)
+    assert done.returncode == 1 and one_screen(done.stderr) and "ulimit -n" in done.stderr, done.stderr
+    assert command(*call[3:], cwd=job_file.parent).stdout == COUNTED
 
 
 def test_a_read_only_disk_is_one_sentence(small_disk: Path, job_file: Path) -> None:
@@ -135,6 +148,8 @@ def test_a_read_only_disk_is_one_sentence(small_disk: Path, job_file: Path) -> N
     for call in (["run", job_file, words], ["gc"], ["verify"], ["stats"], ["put", words, "words"]):
         done = command(*call, "--store", small_disk / "store")
         assert done.returncode == 1 and one_screen(done.stderr), (call, done.stderr)
+    with pytest.raises(incoop.IncoopError, match="cannot use the store"):
+        MemoStore.open(small_disk / "store")
     subprocess.run(["mount", "-o", "remount,rw", small_disk], check=True)
     assert servers_below(small_disk) == []
     assert command("run", job_file, words, "--store", small_disk / "store").stdout == COUNTED
@@ -176,6 +191,39 @@ def test_what_a_killed_run_left_the_next_command_clears_away(tmp_path: Path, job
     left = {path.name for path in store.rglob("*") if str(process.pid) in path.name}
     assert left == set()
     assert servers_below(tmp_path) == []
+
+
+def test_the_folder_of_a_command_whose_task_was_killed_goes_with_the_next_job(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from incoop.fronts.streaming import task_folders
+
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    (tmp_path / "tmp" / "incoop-task-of nobody").mkdir(parents=True)
+    (tmp_path / "tmp" / "another").mkdir()
+    program = (
+        "from incoop.fronts.streaming.task_folders import task_folder\n"
+        "with task_folder() as folder:\n"
+        "    (folder / 'file').touch()\n"
+        "    print(folder, flush=True)\n"
+        "    input()\n"
+    )
+    words = [sys.executable, "-c", program]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as task:
+        assert task.stdout is not None
+        folder = Path(task.stdout.readline().strip())
+        monkeypatch.setattr(task_folders, "_NEW", -1.0)
+        task_folders.clear_task_folders()
+        assert [path.name for path in sorted((tmp_path / "tmp").iterdir())] == ["another", folder.name], "it lives"
+        task.kill()
+    (tmp_path / "words.txt").write_text("oak\n")
+    job = ["-input", tmp_path / "words.txt", "-output", tmp_path / "out", "-mapper", "cat", "-reducer", "NONE"]
+    from tests.cli.command import incoop_here
+
+    done = incoop_here("streaming", *job, "--store", tmp_path / "store", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert [path.name for path in (tmp_path / "tmp").iterdir()] == ["another"]
 
 
 def test_a_terminal_is_not_commanded(tmp_path: Path) -> None:

@@ -55,15 +55,21 @@ def test_names_that_lead_elsewhere_are_not_unlinked(tmp_path: Path, result: inco
 
 
 @pytest.mark.timeout(20)
-@pytest.mark.parametrize("content", [b"", b"[", b"[1]", b"\xff", b'{"part-00000": 5}', b"[" * 100_000, None])
+@pytest.mark.parametrize("content", [b"", b"[", b"[1]", b"\xff", b'{"part-00000": 5}', b"[" * 100_000, None, "a hole"])
 def test_damaged_notes_mean_that_every_part_is_written_again(
-    tmp_path: Path, result: incoop.Result, content: bytes | None
+    tmp_path: Path, result: incoop.Result, content: bytes | str | None
 ) -> None:
     out = tmp_path / "out"
     result.save(out)
     whole = saved(out)
     (out / "_incoop.json").unlink()
-    os.mkfifo(out / "_incoop.json") if content is None else (out / "_incoop.json").write_bytes(content)
+    if isinstance(content, bytes):
+        (out / "_incoop.json").write_bytes(content)
+    elif content is None:
+        os.mkfifo(out / "_incoop.json")
+    else:
+        (out / "_incoop.json").touch()
+        os.truncate(out / "_incoop.json", 1 << 42)
     (out / "part-00000").write_text("altered")
     assert len(result.save(out)) == 4
     assert saved(out) == whole

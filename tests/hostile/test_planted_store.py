@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,7 +18,9 @@ import pytest
 import incoop
 from incoop.base.own_files import NotOurs
 from incoop.memo import MemoEntry, MemoStore
+from incoop.memo.binary import find_server
 from incoop.memo.events import DidBeginAnew
+from incoop.memo.process import start_time
 from incoop.memo.signed_files import read_signed, write_signed
 
 from .conftest import Deed
@@ -162,8 +166,6 @@ def test_a_server_record_that_is_not_ours_is_not_obeyed(tmp_path: Path) -> None:
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind(str(precious / "socket"))
         with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as bystander:
-            from incoop.memo.process import start_time
-
             record = {
                 "host": socket.gethostname(), "home": str(home.resolve()), "pid": bystander.pid,
                 "started": start_time(bystander.pid), "version": [6, 2], "binary": "/bin/false",
@@ -179,7 +181,6 @@ def test_a_server_record_that_is_not_ours_is_not_obeyed(tmp_path: Path) -> None:
 
 def test_a_signed_server_record_ends_no_process_that_does_not_work_here(tmp_path: Path) -> None:
     """A record that was true once, and whose process id is another's now."""
-    from incoop.memo.process import start_time
 
     with MemoStore.open(tmp_path / "store") as store:
         signer = store.session.signer
@@ -233,21 +234,31 @@ def test_a_socket_of_another_user_is_not_spoken_to(commons: Path, as_other: AsOt
     for each in (commons / "store", commons / "store" / "memo", server):
         each.chmod(0o777)
 
+    program, pid_file = commons / "redis-server", commons / "redis.pid"
+    shutil.copy(find_server().path, program)  # where the other user may go
+
     def listen() -> None:
-        with socket.socket(socket.AF_UNIX) as listening:
-            listening.bind(str(server / "redis.sock"))
+        options = ["--port", "0", "--unixsocket", server / "redis.sock", "--dir", server, "--pidfile", pid_file]
+        subprocess.run([program, *options, "--daemonize", "yes", "--logfile", commons / "log"], check=True)
+        while not (pid_file.exists() and (server / "redis.sock").exists()):
+            time.sleep(0.01)
 
     as_other(listen)
-    for each in (server, commons / "store" / "memo", commons / "store"):
-        each.chmod(0o700)
-    with MemoStore.open(commons / "store") as store:
-        assert (server / "redis.sock").stat().st_uid == os.geteuid()
-        store.store({TASK: MemoEntry(inline=b"x")})
-        assert store.lookup([TASK]) == [MemoEntry(inline=b"x")]
+    theirs = int(pid_file.read_text())
+    try:
+        for each in (server, commons / "store" / "memo", commons / "store"):
+            each.chmod(0o700)
+        with MemoStore.open(commons / "store") as store:
+            assert (server / "redis.sock").stat().st_uid == os.geteuid()
+            assert store.session._server.pid() != theirs
+            store.store({TASK: MemoEntry(inline=b"x")})
+            assert store.lookup([TASK]) == [MemoEntry(inline=b"x")]
+        assert start_time(theirs) is not None, "it is not ours to end"
+    finally:
+        os.kill(theirs, signal.SIGKILL)
 
 
 def test_a_store_that_is_removed_under_a_session_leaves_no_server(tmp_path: Path) -> None:
-    from incoop.memo.process import start_time
 
     store = MemoStore.open(tmp_path / "store")
     pid = store.session._server.pid()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -10,10 +11,12 @@ from typing import Any
 import pytest
 import redis
 
-from incoop.memo import MemoEntry, MemoStore, StoreTooNew, collect, stats, verify
+from incoop.memo import CollectionRunning, MemoEntry, MemoStore, StoreTooNew, collect, stats, verify
 from incoop.memo.address import make_pool
+from incoop.memo.collector import LOCK_SECONDS
 from incoop.memo.events import DidMendRedis
 from tests.memo.places import run_generation, task_id
+from tests.memo.servers import RealServer
 
 Tamper = Callable[[Any, MemoStore], object]
 
@@ -116,3 +119,20 @@ def test_a_collection_is_not_locked_out_for_good(tmp_path: Path) -> None:
         with intruder(store) as client:
             client.set(store.keys.gc_lock, b"nobody")
         collect(store)
+
+
+def test_nor_on_a_server_that_others_share(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever holds the lock may be on another machine: it is theirs for as long as a collection may take."""
+    monkeypatch.setenv("XDG_RUNTIME_DIR", "/tmp")
+    server = RealServer(tmp_path / "server", "unix")
+    try:
+        with MemoStore.open(tmp_path / "store", server.url) as store, intruder(store) as client:
+            client.set(store.keys.gc_lock, b"nobody")
+            with pytest.raises(CollectionRunning, match="Try again"):
+                collect(store)
+            assert 0 < client.ttl(store.keys.gc_lock) <= LOCK_SECONDS
+            client.pexpire(store.keys.gc_lock, 1)
+            time.sleep(0.05)
+            collect(store)
+    finally:
+        server.close()

@@ -87,7 +87,7 @@ def test_a_secret_of_the_datasets_that_others_can_read_is_refused(tmp_path: Path
 
 @pytest.mark.timeout(20)
 @pytest.mark.parametrize("kind", ["packs/*.pack", "packs/*.index", "datasets/logs/*", "inputs/*", "lock", "FORMAT"])
-@pytest.mark.parametrize("how", ["pipe", "device", "folder", "link to itself"])
+@pytest.mark.parametrize("how", ["pipe", "device", "folder", "link to itself", "too much"])
 def test_nothing_waits_for_what_is_no_file(tmp_path: Path, store: DatasetStore, kind: str, how: str) -> None:
     (tmp_path / "input").write_bytes(text("one"))
     put(store, expand(tmp_path / "input"), "logs")
@@ -98,6 +98,9 @@ def test_nothing_waits_for_what_is_no_file(tmp_path: Path, store: DatasetStore, 
         os.mkfifo(path)
     elif how == "folder":
         path.mkdir()
+    elif how == "too much":  # a file with a hole, which takes no room
+        path.touch()
+        os.truncate(path, 1 << 42)
     else:
         path.symlink_to("/dev/zero" if how == "device" else path)
     try:

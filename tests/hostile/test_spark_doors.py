@@ -6,11 +6,13 @@ import os
 import pickle
 import subprocess
 import sys
+from hashlib import blake2b
 from pathlib import Path
 
 import pytest
 
 import incoop
+from incoop.base.checksums import DIGEST_BYTES, Signer
 from incoop.engine.running.doors import CLOSED, closed_doors, warning_of
 
 LISTENING = """
@@ -99,5 +101,10 @@ def test_what_goes_to_workers_holds_no_secret(tmp_path: Path) -> None:
         shipped = pickle.dumps(session.worker_config())
         secret = (tmp_path / "store" / "memo" / "secret").read_bytes().strip()
         assert secret not in shipped and bytes.fromhex(secret.decode()) not in shipped
-        held = [session._memo._signer._entry, session._memo._signer._generation, session._memo._signer._file]
-        assert all(state.digest() not in shipped for state in held)
+        signer, given = session._memo._signer, session.worker_config().pack_key
+        held = {b"incoop.entry": signer._entry, b"incoop.gen": signer._generation, b"incoop.file": signer._file}
+        assert all(state.digest() not in shipped for state in held.values())
+        # Nor does what they get sign anything, as it is or as a secret.
+        for kind, state in held.items():
+            assert blake2b(key=given, digest_size=DIGEST_BYTES, person=kind).digest() != state.digest()
+        assert Signer(given).key_check != signer.key_check

@@ -126,7 +126,8 @@ def test_an_unknown_filesystem_is_a_wrong_call() -> None:
 @contextmanager
 def small_disk(folder: Path, size: str) -> Iterator[None]:
     folder.mkdir()
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(folder)], capture_output=True)
+    options = f"size={size},mode=0700"
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(folder)], capture_output=True)
     if mounted.returncode:
         pytest.skip("mounting a small disk needs root")
     try:

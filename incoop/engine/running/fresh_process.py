@@ -39,10 +39,11 @@ class ProcessFailed(IncoopError):
 def run_in_fresh_process(function: Callable[[Item], Answer], items: Sequence[Item]) -> list[Answer]:
     """Call the function for every item, one after the other, in a new process."""
     done = subprocess.run(
-        [sys.executable, "-m", "incoop.engine.running.fresh_process"],
+        # -P: no module is taken from the folder where we work, which may be another's; unless it is so here, too.
+        [sys.executable, "-P", "-m", "incoop.engine.running.fresh_process"],
         input=pickle.dumps((function, list(items))),
         capture_output=True,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(path or "." for path in sys.path)},
         check=False,
     )
     if done.returncode:

@@ -92,6 +92,7 @@ class _Zygote:
                 order = receive(self._control) if data else None
                 if order is None:
                     return
+                os.set_inheritable(descriptors[0], False)  # what a user's function starts has no line to the driver
                 self._fork(descriptors[0], pickle.loads(order))
 
     def _fork(self, descriptor: int, surroundings: Surroundings) -> None:

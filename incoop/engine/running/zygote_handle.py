@@ -62,10 +62,21 @@ class Zygote:
 
     def __init__(self, preload: Sequence[str]) -> None:
         self._owner = os.getpid()
-        self.control, theirs = socket.socketpair()
-        root = str(Path(__file__).parents[3])  # where incoop is
+        try:
+            self.control, theirs = socket.socketpair()
+        except OSError as error:  # too many open files
+            raise ProcessesFailed(error.strerror or str(error)) from error
         with theirs:
-            self._process = subprocess.Popen(
+            self._process = self._start(theirs)
+        self._dead: dict[int, int] = {}
+        self._born: list[int] = []
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # that it is gone is told when it is asked
+            send(self.control, pickle.dumps(tuple(preload)))
+
+    def _start(self, theirs: socket.socket) -> subprocess.Popen[bytes]:
+        root = str(Path(__file__).parents[3])  # where incoop is
+        try:
+            return subprocess.Popen(
                 [sys.executable, "-P", "-c", _BOOT, str(theirs.fileno()), root],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
@@ -73,9 +84,9 @@ class Zygote:
                 env={**os.environ, **_as_spark()},
                 start_new_session=True,  # Ctrl-C is for the program, which ends its workers
             )
-        self._dead: dict[int, int] = {}
-        self._born: list[int] = []
-        send(self.control, pickle.dumps(tuple(preload)))
+        except OSError as error:  # no memory, too many processes, no such program
+            self.control.close()
+            raise ProcessesFailed(error.strerror or str(error)) from error
 
     @property
     def lives(self) -> bool:
@@ -85,8 +96,11 @@ class Zygote:
     def fork(self) -> Worker:
         """A new worker, with this process's environment and folder."""
         surroundings = Surroundings({**os.environ, **_as_spark()}, _folder(), tuple(filter(None, sys.path)))
-        ours, theirs = socket.socketpair()
-        with theirs, contextlib.suppress(BrokenPipeError):  # why it is gone is in what it said
+        try:
+            ours, theirs = socket.socketpair()
+        except OSError as error:
+            raise ProcessesFailed(error.strerror or str(error)) from error
+        with theirs, contextlib.suppress(BrokenPipeError, ConnectionResetError):  # why it is gone is in what it said
             socket.send_fds(self.control, [b"w"], [theirs.fileno()])
             send(self.control, pickle.dumps(surroundings))
         while not self._born:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import sys
-import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +17,7 @@ from incoop.engine.running.counters import counter
 from incoop.fronts.common.commands import CommandFailed
 from incoop.fronts.streaming.process import EndedProgram, run_command
 from incoop.fronts.streaming.seen_reads import WATCHING
+from incoop.fronts.streaming.task_folders import task_folder
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +60,7 @@ class Program:
         """
         offered = self.offered
         environment = {**offered.environment, **task, **self.environment, **self._watched()}
-        with tempfile.TemporaryDirectory(prefix="incoop-task-", ignore_cleanup_errors=True) as name:
-            folder = Path(name)
+        with task_folder() as folder:
             for link in offered.links:
                 (folder / link).parent.mkdir(parents=True, exist_ok=True)
                 (folder / link).symlink_to(Path(offered.staging) / link)

@@ -36,6 +36,7 @@ from incoop.fronts.streaming.program import Program
 from incoop.fronts.streaming.reduce import Partitions, ReduceBuckets, ReduceStage
 from incoop.fronts.streaming.seen_reads import observed
 from incoop.fronts.streaming.settings import Settings, input_paths
+from incoop.fronts.streaming.task_folders import clear_task_folders
 from incoop.fronts.streaming.trial import TrialStage, sample_blocks
 from incoop.inchdfs.files.sources import expand
 from incoop.job import Hints, Job
@@ -64,6 +65,7 @@ def run_streaming(session: JobSession, options: Options) -> RunReport:
             options.note(f"the output lies in the input {folder}: the next run on that reads it, too.")
     store = session.datasets.folder.parent.absolute()
     make_private_folder(store)
+    clear_task_folders()
     prefix = f"streaming-{os.getpid()}-"  # by which the next command knows what a killed one left
     with tempfile.TemporaryDirectory(prefix=prefix, dir=store, ignore_cleanup_errors=True) as staging:
         job = StreamingJob.of(options, Path(staging))

@@ -79,15 +79,16 @@ def test_ctrl_c_while_a_function_hangs_ends_the_command(hanging: tuple[subproces
     assert gone(workers)
 
 
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGHUP])  # the latter when its terminal is closed
 def test_a_command_that_is_asked_to_end_stops_its_redis_server_too(
-    hanging: tuple[subprocess.Popen[str], set[int]], folder: Path
+    how: signal.Signals, hanging: tuple[subprocess.Popen[str], set[int]], folder: Path
 ) -> None:
     process, workers = hanging
     (pid,) = (int(path.read_text()) for path in folder.glob("store/memo/server/redis.pid"))
     assert alive(pid)
-    process.send_signal(signal.SIGTERM)
+    process.send_signal(how)
     _, said = process.communicate(timeout=120)
-    assert process.returncode == 143 and "Traceback" not in said
+    assert process.returncode == 128 + how and "Traceback" not in said
     assert gone({pid, *workers})
 
 
