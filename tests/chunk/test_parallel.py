@@ -84,7 +84,7 @@ def test_a_file_in_which_most_changed_is_cut_in_parallel_as_in_sequence(
         patch.setattr(resync_module, "_SEARCHED_ALONE", 2_000)
         chunks = list(chunk_file(written(tmp_path, content), sizes, form, known, run_segments=counted))
     assert chunks == Splitter(sizes, form).split_bytes(content)
-    if sizes == RABIN and not same and form == Lines():
+    if sizes == RABIN and not same and form == Lines() and fresh != kept:  # zeros are the same again
         assert ran, "the rest was not searched in parallel"
 
 
