@@ -19,7 +19,7 @@ from incoop.code import unwatched
 from incoop.contraction.columns.column import Ints
 from incoop.contraction.tree.alignment import places_in
 from incoop.engine.stages.map_contract.leaf_table import LeafIds, all_leaves
-from incoop.engine.stages.map_contract.leaves import Leaves, cut_by_stretch, cut_stretch
+from incoop.engine.stages.map_contract.text_leaves import TextLeaves, cut_by_stretch, cut_stretch
 from incoop.inchdfs.cutting.records import RecordFormat
 from incoop.inchdfs.cutting.stretches import NEW, RecutPiece
 from incoop.inchdfs.errors import FileChangedWhileRead, InputUnreadable
@@ -73,7 +73,7 @@ class _Joined:
 
 def recut_leaves(
     where: Location, pieces: tuple[RecutPiece, ...], old: LeafIds, size: int, form: RecordFormat, group: int
-) -> Leaves | None:
+) -> TextLeaves | None:
     """The leaves of the chunk at `where`, given those of the one that its pieces refer to; None where they do not fit.
 
     Leaves have about `size` bytes, and groups of them about `group`; 0 for one each.
@@ -99,7 +99,7 @@ def recut_leaves(
                 joined.stay(low, high)
             at += piece.length
     joined.settle(len(old))
-    return Leaves(windows, form, all_leaves(joined.parts), size, group, kept=np.concatenate(joined.kept))
+    return TextLeaves(all_leaves(joined.parts), size, group, windows, form, kept=np.concatenate(joined.kept))
 
 
 @contextmanager
