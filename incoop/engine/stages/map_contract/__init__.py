@@ -1,6 +1,6 @@
 """A map/reduce job: chunks are mapped, their runs contracted in a tree, changed keys reduced.
 
-stage.py state.py                    the stage, and what its steps work on
+stage.py state.py                    the stage, and the value that its steps are given and give
 identity.py plan.py                  what decides: pure
 decision.py explain.py               what was decided, and why
 steps.py                             the order of the steps: one value
