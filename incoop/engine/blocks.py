@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from incoop.code import unwatched
+from incoop.contraction.columns.column import Column
 from incoop.engine.stored import BlobReader
 from incoop.inchdfs.cutting.records import RecordFormat
 from incoop.inchdfs.store.packs import Location, read_chunk
@@ -30,6 +31,10 @@ class Block(Protocol):
 
     def chunk(self) -> ChunkBlock | None:
         """The block as bytes, of which records and leaves are cut; None where its records are pairs."""
+        ...
+
+    def stored_pairs(self, reader: BlobReader) -> Column | None:
+        """The block as pairs, of which leaves are cut; None where it is bytes, or its pairs are not stored."""
         ...
 
     def records(self, form: RecordFormat, reader: BlobReader) -> Sequence[Any]:
@@ -64,6 +69,9 @@ class ChunkBlock:
     def chunk(self) -> ChunkBlock:
         return self
 
+    def stored_pairs(self, reader: BlobReader) -> None:
+        return None
+
     def content(self) -> bytes:
         with unwatched():
             return read_chunk(self.where)
@@ -96,9 +104,17 @@ class PairBlock(ABC):
     #: alone changes.
     tail: int
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to work on."""
+        return not self.length
+
     @abstractmethod
     def pairs(self, reader: BlobReader) -> list[Any]:
         """Its pairs, in order; or records as a file has them, where the mapper that reads it expects those."""
+
+    def stored_pairs(self, reader: BlobReader) -> Column | None:
+        return None
 
     def chunk(self) -> None:
         return None

@@ -46,7 +46,7 @@ class _Pairs:
     """Blocks of pairs, with the rows that a manifest would have for them."""
 
     def __init__(self, blocks: Sequence[PairBlock]) -> None:
-        self.blocks = [block for block in blocks if block.length]
+        self.blocks = [block for block in blocks if not block.is_empty]
         self.rows = np.array([(b.id, b.length, 0, b.tail, True) for b in self.blocks], ROW)
 
     def at(self, indices: list[int]) -> Sequence[Block]:

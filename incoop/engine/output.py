@@ -16,6 +16,7 @@ import xxhash
 
 from incoop.base.checksums import block_hash, verify_block
 from incoop.contraction.columns.by_hash import changed_hashes, rows_with
+from incoop.contraction.columns.column import Column
 from incoop.contraction.columns.column_bytes import read_column
 from incoop.contraction.columns.normal import name_of
 from incoop.contraction.columns.run import EMPTY, Run
@@ -28,6 +29,8 @@ from incoop.engine.running.counters import COUNTED
 from incoop.engine.stored import BlobReader
 
 Pair = tuple[Any, Any]
+
+NO_PAIRS = Column.of([])
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,19 +49,30 @@ class OutputBlock(PairBlock):
     #: What changed in a shard's block since it was written.
     changes: BlockChanges | None = field(default=None, kw_only=True)
 
+    @property
+    def is_empty(self) -> bool:
+        """Never: whether one of a part's blocks has pairs must not show in the shape of the next tree."""
+        return False
+
     def pairs(self, reader: BlobReader) -> list[Pair]:
-        """Read, verify and decode."""
+        return shown_pairs(self.stored_pairs(reader).to_list())
+
+    def stored_pairs(self, reader: BlobReader) -> Column:
+        """Read and verify."""
         if not self.length and self.changes is None:
-            return []
+            return NO_PAIRS
         data = reader.read(self.pack, self.offset, self.length) if self.length else b""
         if self.is_run:
             run = self.changes.over(data, self.pack, reader) if self.changes else read_block(data, self.id, self.pack)
-            values = run.paired().values if self.bare else run.values
-        elif verify_block(data, self.id):
-            values, _ = read_column(data, 0)
-        else:
+            return run.paired().values if self.bare else run.values
+        if not verify_block(data, self.id):
             raise BlockLost(self.pack, "an output block does not match its hash")
-        return [pair for pair in values.to_list() if pair[0] is not COUNTED]
+        return read_column(data, 0)[0]
+
+
+def shown_pairs(pairs: list[Pair]) -> list[Pair]:
+    """Those among stored pairs that a user's function gave."""
+    return [pair for pair in pairs if pair[0] is not COUNTED]
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +120,9 @@ class Sharded:
         return bytes(self.header.rows["content"][part])
 
     def blocks(self, part: int, reader: BlobReader) -> list[OutputBlock]:
+        """None of a part without keys."""
+        if not self.header.rows["keys"][part]:
+            return []
         stored = self.part(part, reader)
         changes = _changes(stored)
         return [

@@ -22,13 +22,13 @@ from incoop.contraction.tree.combine import Combiner
 from incoop.contraction.tree.sums import Delta, appeared, sums_at
 from incoop.engine.running.counters import take_counts
 from incoop.engine.stages.map_contract import chunk_leaves
-from incoop.engine.stages.map_contract import leaves as leaves_module
 from incoop.engine.stages.map_contract.chunk_leaves import StoredLeaves
 from incoop.engine.stages.map_contract.grouping import map_chunk
 from incoop.engine.stages.map_contract.leaf_table import LeafIds, LeafTable
-from incoop.engine.stages.map_contract.leaves import Leaves, cut_leaves, shaping
+from incoop.engine.stages.map_contract.leaves import shaping
 from incoop.engine.stages.map_contract.mapping import Piece, UserError
 from incoop.engine.stages.map_contract.patching import worth_patching
+from incoop.engine.stages.map_contract.text_leaves import TextLeaves, cut_text
 from incoop.engine.stages.map_contract.write_chunk import WrittenChunk, write_by_nearest, write_mapped
 from incoop.inchdfs.cutting.records import Csv, Delimited, FixedLength, RecordFormat
 from incoop.inchdfs.cutting.records import Lines as LineFormat
@@ -139,15 +139,15 @@ JOBS += [(floats, total), (floats, slow_total), (floats, None)]
 GROUP = 40
 
 
-def cut(of: list[Lines], group: int = 0) -> Leaves:
-    """Leaves of these lines each."""
+def cut(of: list[Lines], group: int = 0) -> TextLeaves:
+    """TextLeaves of these lines each."""
     contents = ["".join(f"{line}\n" for line in lines).encode() for lines in of]
     ends = np.cumsum([len(content) for content in contents]).tolist()
     ids = np.frombuffer(b"".join(xxhash.xxh3_128_digest(each) for each in contents), "V16")
-    return Leaves(b"".join(contents), LineFormat(), LeafIds(ids, np.diff(ends, prepend=0)), 8, group)
+    return TextLeaves(LeafIds(ids, np.diff(ends, prepend=0)), 8, group, b"".join(contents), LineFormat())
 
 
-def whole(of: Leaves) -> list[Piece]:
+def whole(of: TextLeaves) -> list[Piece]:
     return [Piece(lambda: LineFormat().records(of.content))]
 
 
@@ -168,12 +168,12 @@ class Chunk:
         return bool(len(StoredLeaves(self.ref, self.memory).leaves))
 
 
-def scratch(mapper: Mapper, of: Leaves, combiner: Combiner, memory: Memory) -> Chunk:
+def scratch(mapper: Mapper, of: TextLeaves, combiner: Combiner, memory: Memory) -> Chunk:
     pack = PackBuilder()
     return Chunk(memory, write_mapped(map_chunk(mapper, whole(of), combiner, of), combiner, None, pack), pack)
 
 
-def described(mapper: Mapper, of: Leaves, combiner: Combiner, old: Chunk) -> Chunk | None:
+def described(mapper: Mapper, of: TextLeaves, combiner: Combiner, old: Chunk) -> Chunk | None:
     pack = PackBuilder()
     written = write_by_nearest(mapper, of, combiner, [old.ref], bytes(of.cut.ids[0]), old.memory, pack)
     return Chunk(old.memory, written, pack) if written is not None else None
@@ -241,7 +241,7 @@ def test_a_described_chunk_reads_as_one_mapped_as_a_whole(
     memory = Memory()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(chunk_leaves, "_LARGEST_PATCH", largest)
-        patch.setattr(leaves_module, "_BYTES_OF_A_KEY", 1 if few else 1 << 30)
+        patch.setattr(TextLeaves, "bytes_of_a_key", 1 if few else 1 << 30)
         first, *later = (cut(version, GROUP) for version in versions)
         old = scratch(mapper, first, combiner, memory)
         for leaves in later:
@@ -263,7 +263,7 @@ def test_groups_of_leaves_are_what_is_combined_first() -> None:
     runs = []
     for few in (1, 1 << 30):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(leaves_module, "_BYTES_OF_A_KEY", few)
+            patch.setattr(TextLeaves, "bytes_of_a_key", few)
             mapped = map_chunk(floats, whole(leaves), combiner, leaves)
             assert mapped.table is not None and mapped.table.grouped == (few == 1)
             assert mapped.runs.single is not None
@@ -368,7 +368,7 @@ TEXT = b"".join(b"%d,%s\n" % (n, b"word " * (n % 7)) for n in range(4000))
 )
 def test_leaves_hold_whole_records_and_an_edit_changes_few(form: RecordFormat) -> None:
     content = TEXT[: len(TEXT) // 4 * 4]
-    leaves = cut_leaves(content, 512, form, 4096)
+    leaves = cut_text(content, 512, form, 4096)
     assert leaves is not None and leaves.ends[-1] == len(content) and len(leaves.cut) > 50
     assert sorted(set(leaves.groups)) == leaves.groups and leaves.groups[-1] == len(leaves.cut)
     records = [record for piece in leaves.decoded() for record in piece.records()]
@@ -376,13 +376,13 @@ def test_leaves_hold_whole_records_and_an_edit_changes_few(form: RecordFormat) -
     assert records == [r for number in range(len(leaves.groups)) for r in leaves.group_piece(number).records()]
     at = content.index(b"\n", len(content) // 2) + 1
     at -= at % 4 if isinstance(form, FixedLength) else 0
-    other = cut_leaves(content[:at] + b"new\n" + content[at:], 512, form, 4096)
+    other = cut_text(content[:at] + b"new\n" + content[at:], 512, form, 4096)
     assert other is not None and len(set(other.cut.ids.tolist()) - set(leaves.cut.ids.tolist())) <= 6
 
 
 def test_lines_that_end_otherwise_are_the_same_by_leaf() -> None:
     content = TEXT.replace(b"7,", b"7\r\n").replace(b"5,", b"5\r")
-    leaves = cut_leaves(content, 512, LineFormat())
+    leaves = cut_text(content, 512, LineFormat())
     assert leaves is not None
     assert [r for piece in leaves.decoded() for r in piece.records()] == LineFormat().records(content)
 

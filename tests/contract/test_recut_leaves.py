@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from incoop.engine.stages.map_contract.leaves import LEAF, cut_leaves
+from incoop.engine.stages.map_contract.leaves import LEAF
 from incoop.engine.stages.map_contract.recut_leaves import recut_leaves
+from incoop.engine.stages.map_contract.text_leaves import cut_text
 from incoop.inchdfs import Chunk, Csv, FixedLength, Lines, Location, RecordFormat, Splitter
 from incoop.inchdfs.cutting.chunk_table import rows_of
 from incoop.inchdfs.cutting.resync import resync
@@ -37,8 +38,8 @@ def test_leaves_of_a_recut_chunk_are_those_from_scratch(tmp_path: Path, rng: ran
     path.write_bytes(new)
     for chunk, _ in list(resync(path, len(new), rows_of(chunks), splitter, stretches=book)):
         recut = book.recuts.get(chunk.id)
-        base = cut_leaves(content_of[recut.base], LEAF, form) if recut is not None else None
-        scratch = cut_leaves(new[chunk.offset : chunk.end], LEAF, form)
+        base = cut_text(content_of[recut.base], LEAF, form) if recut is not None else None
+        scratch = cut_text(new[chunk.offset : chunk.end], LEAF, form)
         if recut is None or base is None or scratch is None:
             continue
         found = recut_leaves(location(path, chunk), recut.pieces, base.cut, LEAF, form, 0)
@@ -55,7 +56,7 @@ def test_bytes_that_changed_since_they_were_looked_at_are_not_mapped(tmp_path: P
     path = tmp_path / "input"
     path.write_bytes(b"one\n" * 300)
     where = Location(bytes(16), str(path), 0, 1200, 1200, kept=False)
-    old = cut_leaves(b"another line\n" * 1000, LEAF, Lines())
+    old = cut_text(b"another line\n" * 1000, LEAF, Lines())
     assert old is not None
     with pytest.raises(FileChangedWhileRead):
         recut_leaves(where, RecutPieces((1200,), (NEW,), (b"what was there  ",)), old.cut, LEAF, Lines(), 0)
@@ -64,7 +65,7 @@ def test_bytes_that_changed_since_they_were_looked_at_are_not_mapped(tmp_path: P
 def test_pieces_of_another_cut_are_no_leaves(tmp_path: Path) -> None:
     path = tmp_path / "input"
     path.write_bytes(b"")
-    old = cut_leaves(b"another line\n" * 1000, LEAF, Lines())
+    old = cut_text(b"another line\n" * 1000, LEAF, Lines())
     assert old is not None
     where = Location(bytes(16), str(path), 0, 100, 100, kept=False)
     assert recut_leaves(where, RecutPieces((100,), (7,), ()), old.cut, LEAF, Lines(), 0) is None

@@ -31,10 +31,8 @@ def record(text: str, lost: str = "") -> TreeRecord:
 def plan(text: str, before: TreeRecord | None, memo: str = "") -> TreePlan:
     """A plan over these chunks, some of which the memo holds."""
     made = plan_chunks(np.frombuffer(b"".join(letter.encode() * 16 for letter in text), "V16"), before)
-    for at, letter in enumerate(text):
-        if letter in memo:
-            made.learn(0, at, RunRef(b"p" * 16, b"d" * 16, 0, 1))
-    return made
+    known = RunRef(b"p" * 16, b"d" * 16, 0, 1)
+    return made.learned({(0, at): known for at, letter in enumerate(text) if letter in memo})
 
 
 def why_of(made: TreePlan, *others: Any) -> str:

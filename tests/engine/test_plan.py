@@ -43,9 +43,11 @@ def record(*levels: Level) -> TreeRecord:
 def generation(text: str, shape: str = NONE, tails: list[int] | None = None) -> TreeRecord:
     """What a run over these chunks leaves, with a reference for each of its runs."""
     plan = planned(text, None, shape, tails)
-    for level, index, id_ in plan.unknown():
-        plan.learn(level, index, ref(name(id_)) if level == 0 else RunRef(id_, id_, level, 1 + index))
-    return record(*plan.levels)
+    known = {
+        (level, index): ref(name(id_)) if level == 0 else RunRef(id_, id_, level, 1 + index)
+        for level, index, id_ in plan.unknown()
+    }
+    return record(*plan.learned(known).levels)
 
 
 def planned(text: str, old: TreeRecord | None, shape: str = NONE, tails: list[int] | None = None) -> TreePlan:
@@ -226,8 +228,7 @@ def test_nodes_are_known_as_far_as_the_last_generation_or_a_task_has_them() -> N
     assert len(plan.levels) > 2 and plan.node_count == len(nodes)
     assert plan.known_nodes().tolist() == []
     learned = [(1, 0), (len(plan.levels) - 1, 0)]
-    for level, index in learned:
-        plan.learn(level, index, ref("a"))
+    plan = plan.learned(dict.fromkeys(learned, ref("a")))
     assert plan.known_nodes().tolist() == [bytes(plan.levels[level].ids[index]) for level, index in learned]
     whole = planned(text, generation(text, TREE, list(range(len(text)))), TREE, list(range(len(text))))
     assert whole.known_nodes().tolist() == nodes
@@ -236,9 +237,9 @@ def test_nodes_are_known_as_far_as_the_last_generation_or_a_task_has_them() -> N
 
 def test_what_is_learned_is_no_longer_needed() -> None:
     plan = planned("ab", None, TREE)
-    plan.learn(0, 1, ref("b"))
+    plan = plan.learned({(0, 1): ref("b")})
     assert plan.needed() == ([0], [(1, 0)])
-    plan.learn(1, 0, ref("z"))
+    plan = plan.learned({(1, 0): ref("z")})
     assert plan.needed() == ([0], [])
     assert RunRef.of_row(plan.levels[1].refs[0]) == ref("z")
     assert not plan.all_chunks_known
@@ -308,11 +309,18 @@ def test_nodes_are_laid_anew_over_the_chunks_of_a_plan_that_has_some() -> None:
     assert [follows.tolist() for follows in again.follows] == [follows.tolist() for follows in before.follows]
 
 
+def test_a_plan_stays_as_it_was_when_another_learns_more() -> None:
+    plan = planned("ab", None, TREE)
+    after = plan.learned({(0, 1): ref("b"), (1, 0): ref("z")})
+    assert after.needed() == ([0], []) and plan.needed() == ([0, 1], [(1, 0)])
+    assert not plan.chunks.refs["length"].any() and len(plan.known_nodes()) == 0
+
+
 def test_a_task_gets_references_of_all_that_it_reads_and_of_others_asked_for() -> None:
     tails = [1, 16, 1, 16]
     old = generation("abcd", TREE, tails)
     plan = planned("abxd", old, TREE, tails)
-    plan.learn(0, 2, ref("x"))
+    plan = plan.learned({(0, 2): ref("x")})
     task = plan.node_task(1, 1)
     found = plan.refs_for([task], {ids("a")[0].tobytes()})
     assert {name(id_): each for id_, each in found.items() if id_ != task.old_id} == {
@@ -324,14 +332,13 @@ def test_a_task_gets_references_of_all_that_it_reads_and_of_others_asked_for() -
 
 def test_a_reference_is_given_only_for_what_is_stored() -> None:
     plan = planned("ab", None, TREE)
-    plan.learn(0, 0, ref("a"))
+    plan = plan.learned({(0, 0): ref("a")})
     assert plan.refs_for([plan.node_task(1, 0)], set()) == {ids("a")[0].tobytes(): ref("a")}
 
 
 def test_a_run_that_only_shares_half_an_id_is_not_given() -> None:
     plan = planned("aAb", None)
-    for at, letter in enumerate("abc"):
-        plan.learn(0, at, ref(letter))
+    plan = plan.learned({(0, at): ref(letter) for at, letter in enumerate("abc")})
     assert plan.refs_for([], {ids("A")[0].tobytes()}) == {ids("A")[0].tobytes(): ref("b")}
 
 

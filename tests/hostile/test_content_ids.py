@@ -10,7 +10,7 @@ import pytest
 from incoop.base.content_ids import GrowingContent, content_id
 from incoop.base.file_digests import FileDigests
 from incoop.code.reads import Read, digest_of
-from incoop.engine.stages.map_contract.leaves import cut_leaves
+from incoop.engine.stages.map_contract.text_leaves import cut_text
 from incoop.inchdfs import ChunkSettings, DatasetStore, Lines, Splitter, index_input
 
 ROOT = Path(__file__).parents[2]
@@ -48,7 +48,7 @@ def test_chunks_leaves_files_and_inputs_are_known_by_it(tmp_path: Path, monkeypa
     (tmp_path / "input").write_bytes(text)
     chunks = Splitter(ChunkSettings(average=16 << 10)).split_bytes(text)
     assert all(chunk.id == content_id(text[chunk.offset : chunk.end]) for chunk in chunks)
-    leaves = cut_leaves(text, 512, Lines())
+    leaves = cut_text(text, 512, Lines())
     assert leaves is not None
     starts = [0, *leaves.ends]
     assert all(id_ == content_id(text[starts[at] : starts[at + 1]]) for at, id_ in enumerate(leaves.cut.ids.tolist()))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -39,14 +40,14 @@ class ContractStep:
         self._seconds = 0.0
 
     def work(self) -> Work | None:
-        stage = self._stage
-        if stage.job.reducer is None or stage.output is not None:
+        stage, laid = self._stage, self._stage.laid
+        if stage.job.reducer is None or laid.output is not None:
             return None
-        self._missing = stage.plan.needed()[1]
-        stage.attempt.events.tell(DidReuse(self.name, stage.plan.known_nodes()))
-        self._nodes = [stage.plan.node_task(level, index) for level, index in self._missing]
-        combines = stage.plan.node_count * stage.shards
-        stage.attempt.events.tell(WillRun({"combine": combines, "reduce": stage.shards}))
+        plan, shards = laid.plan, laid.shards
+        self._missing = plan.needed()[1]
+        stage.attempt.events.tell(DidReuse(self.name, plan.known_nodes()))
+        self._nodes = [plan.node_task(level, index) for level, index in self._missing]
+        stage.attempt.events.tell(WillRun({"combine": plan.node_count * shards, "reduce": shards}))
         self._spec = spec = self.spec(self._nodes)
         return Work(
             step=self.name,
@@ -54,7 +55,7 @@ class ContractStep:
             what=f"contract {len(self._nodes)} nodes, reduce",
             function=contract_shards,
             spec=spec,
-            share=partial(shards_shared_out, stage.shards, len(self._nodes)),
+            share=partial(shards_shared_out, shards, len(self._nodes)),
             bytes=self._size(spec),
             nearby=self._nearby(spec),
             keeps_places=True,
@@ -62,11 +63,12 @@ class ContractStep:
 
     def _size(self, spec: ContractSpec) -> int:
         """Bytes of input behind what is read: all of it, or of what came since the last output, as a guess."""
-        plan, chunked = self._stage.plan, self._stage.chunked
+        laid, chunked = self._stage.laid, self._stage.chunked
         if spec.old_root is None or self._stage.recalled.old is None:
             return chunked.size
-        fresh = ~np.isin(plan.chunks.ids, self._stage.recalled.old.levels[0].ids)
-        described = fresh & np.isin(plan.chunks.ids, np.array(list(self._stage.changes), "V16"))
+        ids = laid.plan.chunks.ids
+        fresh = ~np.isin(ids, self._stage.recalled.old.levels[0].ids)
+        described = fresh & np.isin(ids, np.array(list(laid.changes), "V16"))
         lengths = chunked.rows["length"].astype(np.int64)
         return int(lengths[fresh & ~described].sum() + lengths[described].sum() // FEW_LEAVES)
 
@@ -80,30 +82,30 @@ class ContractStep:
 
     def spec(self, nodes: list[NodeTask], update: bool = True) -> ContractSpec:
         """What tasks share: these nodes, and the last output where it can be updated."""
-        stage, plan = self._stage, self._stage.plan
+        stage, laid = self._stage, self._stage.laid
         # That needs the same reducer, and a tree that compares.
         old = stage.recalled.old if update else None
-        if old is not None and (old.shards != stage.shards or old.reduce != stage.recalled.identity.reduce.hex()):
+        if old is not None and (old.shards != laid.shards or old.reduce != stage.recalled.identity.reduce.hex()):
             old = None
         old_root = bytes(old.levels[-1].ids[0]) if old is not None and old.output is not None else None
         flat = stage.job.combiner is None and bool(nodes)
         if flat and nodes[0].old_id is None:
             old_root = None
-        others = {plan.root} | ({old_root} if old_root is not None else set())
-        refs = plan.refs_for(nodes, others)
+        others = {laid.plan.root} | ({old_root} if old_root is not None else set())
+        refs = laid.plan.refs_for(nodes, others)
         if not flat and old_root not in refs:  # the root of a flat tree is not stored
             old_root = None
         return ContractSpec(
             code=stage.functions,
-            shards=stage.shards,
+            shards=laid.shards,
             worker=stage.attempt.memo.worker_config(),
             nodes=tuple(nodes),
-            root=plan.root,
+            root=laid.plan.root,
             old_root=old_root,
             old_output=old.output if old_root is not None and old is not None else None,
             refs=refs,
             wide=stage.shape == WIDE,
-            changes={id_: change for id_, change in stage.changes.items() if id_ in refs},
+            changes={id_: change for id_, change in laid.changes.items() if id_ in refs},
         )
 
     def keep(self, answer: Answer) -> None:
@@ -116,14 +118,14 @@ class ContractStep:
         """Nothing is kept of it."""
 
     def take(self, answers: Sequence[Answer]) -> None:
-        stage = self._stage
+        stage, laid = self._stage, self._stage.laid
         if losses := [answer for answer in answers if isinstance(answer, BlockLost)]:
             raise BlockLost.of_all(losses)
         done: list[ShardDone] = []
         for answer in answers:
             if isinstance(answer, NotIntegers):  # a sum of something else: another tree
                 stage.narrow = True
-                stage.lay()
+                stage.laid = stage.lay(laid.plan, laid.changes)
                 return
             if isinstance(answer, ReduceFailed):
                 at = AtKey(answer.key, answer.plain_key)
@@ -136,10 +138,10 @@ class ContractStep:
         stage.tallies.reduced(done, stage.recalled.old if self._spec.old_root is not None else None)
         self._tell(done)
         # Without a combiner the one node is not stored.
-        missing = [] if stage.job.combiner is None else self._missing
-        stage.output = keep_contracted(
-            stage.attempt.keeper, stage.plan, missing, stage.output_id, done, stage.tallies.by_reducers
-        )
+        ids = {} if stage.job.combiner is None else {place: laid.plan.id_at(place) for place in self._missing}
+        counted, output_id = stage.tallies.by_reducers, stage.output_id(laid.plan)
+        nodes, output = keep_contracted(stage.attempt.keeper, ids, output_id, done, counted)
+        stage.laid = replace(laid, plan=laid.plan.learned(nodes), output=output)
 
     def _tell(self, done: Sequence[ShardDone]) -> None:
         """The wall time is divided as the tasks' own time was."""

@@ -22,7 +22,7 @@ from incoop.contraction.tree.combine import Combiner
 from incoop.contraction.tree.folds import Fold, fold_groups
 from incoop.engine.running.counters import added_counts, take_counts
 from incoop.engine.stages.map_contract.leaf_table import LeafTable
-from incoop.engine.stages.map_contract.leaves import Leaves, few_keys
+from incoop.engine.stages.map_contract.leaves import Leaves
 from incoop.engine.stages.map_contract.mapping import Pairs, Piece, collect
 from incoop.engine.stages.map_contract.segments import Segments, combined
 from incoop.engine.stages.map_contract.spill import PartialRuns
@@ -215,4 +215,4 @@ def _few_keys(pairs: Pairs, leaves: Leaves) -> bool:
         return False  # groups are leaves
     first = int(pairs.sizes[: leaves.groups[0]].sum())
     keys = int(pairs.codes[:first].max(initial=-1)) + 1
-    return few_keys(keys, int(leaves.ends[leaves.groups[0] - 1]))
+    return leaves.few_keys(keys)

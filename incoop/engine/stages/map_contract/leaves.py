@@ -1,30 +1,30 @@
 """Leaves: content-defined pieces of a chunk, of whole records, whose map results are kept one by one (leaf_table.py).
 
-Contract: leaves concatenate to the chunk's stretches; where they end follows from the bytes of their stretch alone. An
-edit changes a leaf or two. A group is some consecutive leaves; where groups end follows from the leaves' ids.
+Contract: leaves concatenate to their chunk; where they end, and their ids, follow from its content alone. An edit
+changes a leaf or two. A group is some consecutive leaves; where groups end follows from the leaves' ids. There are two
+kinds: of bytes (text_leaves.py), and of another run's pairs (pair_leaves.py).
 
-What a leaf's size costs and saves: docs/decisions/0011-a-chunk-is-described.md.
+What a leaf's size costs and saves: docs/decisions/0011-a-chunk-is-described.md and 0014-leaves-of-pairs.md.
 """
 
 from __future__ import annotations
 
-import codecs
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache, partial
 from itertools import pairwise
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
 from incoop.base.content_ids import content_id
 from incoop.contraction.columns.column import Ints
 from incoop.contraction.tree.known_combiners import BatchCombiner
-from incoop.engine.blocks import records_of
 from incoop.engine.stages.map_contract.leaf_table import Ids, LeafIds
 from incoop.engine.stages.map_contract.mapping import Piece
 from incoop.inchdfs.cutting import stretches
-from incoop.inchdfs.cutting.records import Lines, RecordFormat
+from incoop.inchdfs.cutting.stretches import RecutPieces
 from incoop.job import Reducer
 
 #: Average bytes of a leaf. An edited record maps a leaf or two again, so small ones win; below this, what is kept of
@@ -35,15 +35,11 @@ LEAF = 512
 _LEAVES_IN_A_CHUNK = 4
 
 #: A combiner is called for the values of a key in a group, then for those of the chunk: an edit in a chunk whose few
-#: keys have thousands of values each calls it on a group's.
-GROUP = 128 << 10
+#: keys have thousands of values each calls it on a group's. A block of pairs has some thousand in all: smaller groups.
+GROUP, PAIR_GROUP = 128 << 10, 4 << 10
 
 #: Fewer values of a key in a group are kept as they are: storing them costs less than calling the combiner.
 GROUP_VALUES = 8
-
-#: With a key in less than so many bytes of its first group, what a chunk sent is kept by leaf, as it was sent; else by
-#: group, as it was combined: that is so much less, that mapping a group again costs less than keeping its values.
-_BYTES_OF_A_KEY = 1 << 10
 
 #: A table larger than this share of its chunk is not kept: it holds values that do not get less.
 LARGEST_TABLE = 1
@@ -51,9 +47,6 @@ LARGEST_TABLE = 1
 #: Groups end after an eighth of their average at the earliest: the sooner they may, the sooner old ends are met again
 #: behind new content.
 _EARLIEST = 8
-
-#: Encodings in which a line's text does not depend on the lines before it, so that a chunk is decoded at once.
-_STATELESS = frozenset({"utf-8", "ascii", "iso8859-1"})
 
 
 def leaf_bytes(wanted: int | None, combiner: Reducer | None) -> int:
@@ -67,35 +60,38 @@ def shaping(wanted: int | None, combiner: Reducer | None) -> str:
     """What leaves have to do with a chunk's run: how values are combined may show in the last digits of a float."""
     if combiner is None:
         return ""
-    return f"{leaf_bytes(wanted, combiner)} {stretches.AVERAGE} {GROUP} {_EARLIEST} {_LEAVES_IN_A_CHUNK} {GROUP_VALUES}"
+    groups = f"{GROUP} {PAIR_GROUP} {_EARLIEST} {GROUP_VALUES}"
+    return f"{leaf_bytes(wanted, combiner)} {stretches.AVERAGE} {_LEAVES_IN_A_CHUNK} {groups}"
 
 
-def few_keys(keys: int, size: int) -> bool:
-    """Whether a chunk is kept by group, whose first one has so many bytes and keys; a short one may have more."""
-    return keys <= max(size, GROUP) // _BYTES_OF_A_KEY
-
-
-class Content(Protocol):
-    """A chunk's bytes, as far as they are at hand."""
-
-    def __getitem__(self, part: slice, /) -> bytes: ...
+def large_enough(size: int, leaf: int) -> bool:
+    """Whether a chunk of so many bytes is cut into leaves of about `leaf`; 0 for none."""
+    return leaf > 0 and size >= leaf * _LEAVES_IN_A_CHUNK
 
 
 @dataclass(frozen=True)
-class Leaves:
+class Leaves(ABC):
     """A chunk, cut."""
 
-    content: Content
-    form: RecordFormat
     #: Which leaves there are.
     cut: LeafIds
     #: Average bytes of a leaf, and of a group; 0 where a group is a leaf.
     leaf: int
     group: int
     #: For a chunk by another: which of the other's leaves each one is, -1 for none. None where it is still to be found.
-    kept: Ints | None = None
-    #: Where stretches end, if that is known.
-    stretch_ends: Sequence[int] = ()
+    kept: Ints | None = field(default=None, kw_only=True)
+
+    #: With a key in less than so many bytes of its first group, what a chunk sent is kept by leaf, as it was sent;
+    #: else by group, as it was combined: so much less, that mapping a group again costs less than keeping its values.
+    bytes_of_a_key: ClassVar[int]
+
+    @abstractmethod
+    def records(self, low: int, high: int) -> Sequence[Any]:
+        """The records between two ends of leaves."""
+
+    @abstractmethod
+    def decoded(self) -> list[Piece]:
+        """All leaves, when all of them will be asked for their records; all content is at hand."""
 
     @cached_property
     def ends(self) -> Ints:
@@ -110,7 +106,7 @@ class Leaves:
 
     def piece(self, leaf: int) -> Piece:
         """A leaf, with a way to its records."""
-        return Piece(partial(self._records, self._begin(leaf), int(self.ends[leaf])))
+        return Piece(partial(self.records, self._begin(leaf), int(self.ends[leaf])))
 
     @cached_property
     def cut_by_group(self) -> LeafIds:
@@ -124,116 +120,61 @@ class Leaves:
     def group_piece(self, group: int) -> Piece:
         """A group, with a way to its records."""
         first = self.groups[group - 1] if group else 0
-        return Piece(partial(self._records, self._begin(first), int(self.ends[self.groups[group] - 1])))
-
-    def decoded(self) -> list[Piece]:
-        """All leaves, when all of them will be asked for their records; all content is at hand."""
-        form, content = self.form, self.content
-        plain = isinstance(content, bytes) and isinstance(form, Lines) and _stateless(form.encoding)
-        if not plain or not isinstance(content, bytes) or b"\r" in content:
-            return [self.piece(leaf) for leaf in range(len(self.cut))]
-        lines = records_of(form, content)
-        behind: list[int] = np.searchsorted(_newlines(content), np.asarray(self.ends), side="right").tolist()
-        behind[-1] = len(lines)  # the last line may have no newline
-        return [Piece(partial(_between, lines, low, high)) for low, high in pairwise([0, *behind])]
+        return Piece(partial(self.records, self._begin(first), int(self.ends[self.groups[group] - 1])))
 
     @cached_property
     def group_of_leaf(self) -> Ints:
         """The number of each leaf's group."""
         return np.repeat(np.arange(len(self.groups)), np.diff(self.groups, prepend=0))
 
+    def few_keys(self, keys: int) -> bool:
+        """Whether the chunk is kept by group, whose first one has so many keys; a short one may have more."""
+        return keys <= max(int(self.ends[self.groups[0] - 1]), self.group) // self.bytes_of_a_key
+
     def _begin(self, leaf: int) -> int:
         return int(self.ends[leaf - 1]) if leaf else 0
 
-    def _records(self, low: int, high: int) -> Sequence[Any]:
-        return records_of(self.form, self.content[low:high])
 
+class Cutting(Protocol):
+    """A chunk that is to be cut."""
 
-def _between(lines: Sequence[Any], low: int, high: int) -> Sequence[Any]:
-    return lines[low:high]
+    def cut(self) -> Leaves | None:
+        """Its leaves; None where it is too small for any. All of it is read."""
+        ...
+
+    def recut(self, pieces: RecutPieces, old: LeafIds) -> Leaves | None:
+        """The same, given the leaves of a chunk that these pieces refer to; None where that is no help.
+
+        Only what is new is read.
+        """
+        ...
+
+    def stretches(self) -> bytes:
+        """Its stretches as rows, if its leaves were cut by them."""
+        ...
 
 
 @lru_cache(maxsize=16)
-def _stateless(encoding: str | None) -> bool:
-    return encoding is None or codecs.lookup(encoding).name in _STATELESS
+def cutter(size: int) -> Callable[[Any], Any]:
+    """What cuts bytes into pieces of about `size`. By FastCDC: Rabin would cost a tenth of mapping."""
+    from pyfastcdc import FastCDC
+
+    fastcdc = FastCDC(max(size, 256), min_size=max(64, size // 4), max_size=max(1024, min(size * 8, 16 << 20)))
+    cuts: Callable[[Any], Any] = fastcdc.cut_buf
+    return cuts
 
 
-def _newlines(content: bytes) -> Any:
-    """Where lines end: behind each newline."""
-    return np.flatnonzero(np.frombuffer(content, np.uint8) == ord("\n")) + 1
-
-
-def cut_leaves(content: bytes, size: int, form: RecordFormat, group: int = 0) -> Leaves | None:
-    """Cut a chunk into leaves of about `size` bytes, and these into groups of about `group`; 0 for one each.
-
-    None when the chunk is too small, or no leaves are wanted. By FastCDC: Rabin would cost a tenth of mapping.
-    """
-    if not size or len(content) < size * _LEAVES_IN_A_CHUNK:
-        return None
-    bounds = list(stretches.stretch_ends(content, form)) if cut_by_stretch(size) else [len(content)]
-    cuts, proposed = _cutter(size), []
-    with memoryview(content) as view:
-        for low, high in pairwise([0, *bounds]):
-            proposed += [low + chunk.offset + chunk.length for chunk in cuts(view[low:high])]
-    ends = _record_ends(content, proposed, form)
-    return Leaves(
-        content, form, _hashed(content, ends), size, group, stretch_ends=bounds if cut_by_stretch(size) else ()
-    )
-
-
-def cut_by_stretch(size: int) -> bool:
-    """Whether leaves of a size are cut stretch by stretch: stretches have some of them."""
-    return 0 < size <= stretches.AVERAGE // 2
-
-
-def cut_stretch(content: bytes, size: int, form: RecordFormat) -> tuple[list[bytes], list[int]]:
-    """The leaves of one stretch: their ids, and their lengths."""
-    ends = _record_ends(content, [cut.offset + cut.length for cut in _cutter(size)(content)], form)
-    return _ids(content, ends), [high - low for low, high in pairwise([0, *ends])]
-
-
-def _hashed(content: bytes, ends: list[int]) -> LeafIds:
-    return LeafIds.of(_ids(content, ends), np.diff(ends, prepend=0))
-
-
-def _ids(content: bytes, ends: list[int]) -> list[bytes]:
+def ids_between(content: bytes, ends: Sequence[int]) -> list[bytes]:
+    """The ids of pieces that end there."""
     digest = content_id
     with memoryview(content) as view:
         return [digest(view[low:high]) for low, high in pairwise([0, *ends])]
 
 
-@lru_cache(maxsize=16)
-def _cutter(size: int) -> Callable[[Any], Any]:
-    from pyfastcdc import FastCDC
-
-    cutter = FastCDC(max(size, 256), min_size=max(64, size // 4), max_size=max(1024, min(size * 8, 16 << 20)))
-    cuts: Callable[[Any], Any] = cutter.cut_buf
-    return cuts
-
-
-#: Below so many bytes, searching newlines one by one costs less than looking at all bytes at once.
-_FEW_BYTES = 64 << 10
-
-
-def _record_ends(content: bytes, proposed: list[int], form: RecordFormat) -> list[int]:
-    """The ends of the records that proposed cuts fall in."""
-    if isinstance(form, Lines) and len(content) >= _FEW_BYTES:
-        newlines = _newlines(content)
-        at = np.searchsorted(newlines, proposed)
-        found: list[int] = np.unique(newlines[at[at < len(newlines)]]).tolist()
-        return found if found and found[-1] == len(content) else [*found, len(content)]
-    ends: list[int] = []
-    start = 0
-    for cut in proposed:
-        if cut <= start:
-            continue
-        if isinstance(form, Lines):
-            start = content.find(b"\n", cut - 1) + 1 or len(content)
-        else:
-            after = form.ends_around(content, start, cut, len(content))[1]
-            start = after if after >= 0 else len(content)
-        ends.append(start)
-    return ends
+def leaf_ids(content: bytes, ends: Sequence[int]) -> LeafIds:
+    """The leaves that end there."""
+    lengths = [high - low for low, high in pairwise([0, *ends])]
+    return LeafIds.of(ids_between(content, ends), lengths)
 
 
 def _group_ends(ends: Ints, ids: Ids, average: int, leaf: int) -> list[int]:

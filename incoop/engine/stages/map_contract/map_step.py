@@ -48,12 +48,13 @@ class MapStep:
         if self._done:
             return None
         self._indices = {}
+        ids = stage.laid.plan.chunks.ids
         for index in stage.decision.chunks:
-            self._indices.setdefault(bytes(stage.plan.chunks.ids[index]), []).append(index)
+            self._indices.setdefault(bytes(ids[index]), []).append(index)
         self._tries = self._tries_combiner() and not tried_enough(stage.trial.values, stage.trial.times)
         if self._indices:
             self._tasks = self.tasks([indices[0] for indices in self._indices.values()])
-            what = f"map {len(self._tasks)} of {len(stage.plan.chunks.ids)} chunks"
+            what = f"map {len(self._tasks)} of {len(ids)} chunks"
         elif self._tries and not stage.trial.times:  # the chunks are known, the reducer is new
             self._tasks, what = self.tasks([0]), "try the combiner"
         else:
@@ -90,7 +91,7 @@ class MapStep:
 
     def tasks(self, indices: list[int]) -> list[ChunkTask]:
         """The tasks of the chunks at these places."""
-        plan, chunked = self._stage.plan, self._stage.chunked
+        plan, chunked = self._stage.laid.plan, self._stage.chunked
         return [
             ChunkTask(
                 *(bytes(plan.chunks.ids[index]), block, int(chunked.mapper_of[index]), plan.replaced(index)),
@@ -106,7 +107,7 @@ class MapStep:
         if recut is None:
             return None
         (run,) = run_ids(stage.recalled.identity.map, stage.chunked.mapper_of[[index]], np.array([recut.base], "V16"))
-        ref = stage.plan.old_run(bytes(run))
+        ref = stage.laid.plan.old_run(bytes(run))
         return KnownBase(ref, recut.pieces) if ref is not None else None
 
     def spec(self, check: bool = False) -> MapSpec:
@@ -130,12 +131,8 @@ class MapStep:
             stage.trial = stage.trial.again(sum(each.tried for each in _done(answers)))
         done = _done(answers) if self._indices else []
         for each in done:
-            for index in self._indices[each.id]:
-                stage.plan.learn(0, index, each.ref)
             if each.counters:
                 stage.tallies.by_chunk[each.id] = each.counters
-            if each.change is not None:
-                stage.changes[each.id] = each.change
             if each.stretches:
                 chunk = bytes(stage.chunked.rows["id"][self._indices[each.id][0]])
                 stage.chunked.learn_stretches(chunk, each.stretches)
@@ -149,7 +146,7 @@ class MapStep:
     def rekey(self, identity: JobIdentity, covered: Sequence[Answer]) -> None:
         """Store all chunk runs under the new ids, but for those that read something else than these name."""
         stage = self._stage
-        old = stage.plan.chunks.ids.tolist()
+        old = stage.laid.plan.chunks.ids.tolist()
         new = run_ids(identity.map, stage.chunked.mapper_of, stage.chunked.rows["id"]).tolist()
         ids = dict(zip(old, new, strict=True))
         fresh = set(self._indices)
@@ -164,7 +161,10 @@ class MapStep:
             place = failed_at(failure.block, failure.record_number, failure.record)
             raise JobFailed(self._stage.name, str(place), failure.error, failure.trace, place, failure.cause)
         self._done = True
-        self._stage.lay()
+        stage, done = self._stage, _done(answers) if self._indices else []
+        runs = {(0, index): each.ref for each in done for index in self._indices[each.id]}
+        changes = {each.id: each.change for each in done if each.change is not None}
+        stage.laid = stage.lay(stage.laid.plan.learned(runs), changes)
 
 
 def _done(answers: Sequence[Answer]) -> list[MapDone]:

@@ -7,30 +7,26 @@ that were finished are kept.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, partial
 from typing import Any
 
 from incoop.base.errors import USERS_ERRORS, IncoopError
 from incoop.code import Functions, Observed, Shipment, unwatched
 from incoop.contraction.columns.column import Column
 from incoop.contraction.columns.column_bytes import write_column
-from incoop.contraction.parts.headers import RunRef, StoredChange, read_run
-from incoop.contraction.parts.packs import BlockLost, OpenPack, PackBuilder
+from incoop.contraction.parts.headers import RunRef, StoredChange
+from incoop.contraction.parts.packs import OpenPack, PackBuilder
 from incoop.contraction.tree.combine import Combiner
 from incoop.contraction.tree.known_combiners import LawfulCombiner
-from incoop.engine.blocks import Block, records_of
+from incoop.engine.blocks import Block
 from incoop.engine.running.counters import take_counts
 from incoop.engine.running.user_code import own_error, said_of, trace_of
+from incoop.engine.stages.map_contract.chunk_sources import ChunkSource, ChunkSources
 from incoop.engine.stages.map_contract.grouping import map_chunk
-from incoop.engine.stages.map_contract.leaves import GROUP, Leaves, cut_leaves, leaf_bytes
 from incoop.engine.stages.map_contract.mapping import Piece, UserError
 from incoop.engine.stages.map_contract.soundness import check_combiner
-from incoop.engine.stages.map_contract.whole_chunks import ChunkMapper
 from incoop.engine.stages.map_contract.write_chunk import (
-    Cutting,
     KnownBase,
     WrittenChunk,
     write_by_nearest,
@@ -38,8 +34,6 @@ from incoop.engine.stages.map_contract.write_chunk import (
     write_mapped,
 )
 from incoop.engine.stored import BlobReader
-from incoop.inchdfs.cutting.records import RecordFormat
-from incoop.inchdfs.cutting.stretches import stretch_rows
 from incoop.job import Mapper
 from incoop.memo import WorkerConfig
 
@@ -71,6 +65,11 @@ class _Work:
     functions: Functions
     spec: MapSpec
     reader: BlobReader
+
+    def source(self, task: ChunkTask) -> ChunkSource:
+        """A task's chunk, with the mapper that takes a record of it; nothing is read yet."""
+        sources = ChunkSources(self.functions, self.reader, self.spec.leaf, self.spec.takes_old)
+        return sources.of(task.block, task.mapper, task.old)
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +184,7 @@ def map_group(spec: MapSpec, group: Sequence[ChunkTask]) -> list[MapDone | MapFa
 def _map_and_write(work: _Work, task: ChunkTask, pack: PackBuilder, tried_on: Sequence[ChunkTask] | None) -> _Written:
     """Map one chunk, add what it gives to the pack. First try the combiner, on it and as many more as that needs."""
     functions = work.functions
-    source = _source(work, task)
+    source = work.source(task)
     if functions.reducer is None:
         out: list[bytes | memoryview] = []
         write_column(Column.of(_map_only(source.mapper, source.whole)), out)
@@ -195,91 +194,33 @@ def _map_and_write(work: _Work, task: ChunkTask, pack: PackBuilder, tried_on: Se
         tried = check_combiner(_sample(work, source, tried_on), functions.combiner, functions.reducer)
         take_counts()
     combiner = Combiner.of(functions.combiner)
-    chunk = task.block.chunk()
-    if source.cutting is not None and task.base is not None and chunk is not None:
-        common = (combiner, task.id, work.reader, pack)
-        written = write_by_recut(source.mapper, chunk.where, task.base, source.cutting, *common)
+    cutting = source.cutting
+    if cutting is None:
+        mapped = map_chunk(source.mapper, source.whole, combiner)
+        return _Written(write_mapped(mapped, combiner, None, pack), tried)
+    if task.base is not None:
+        written = write_by_recut(source.mapper, task.base, cutting, combiner, task.id, work.reader, pack)
         if written is not None:
             return _Written(written, tried)
-    leaves = source.leaves()
+    leaves = cutting.cut()
+    size = int(leaves.ends[-1]) if leaves is not None else 0
     if leaves is not None:
         written = write_by_nearest(source.mapper, leaves, combiner, task.old, task.id, work.reader, pack)
         if written is not None:
-            return _Written(written, tried, source.stretches())
+            # Pairs have other lengths encoded than stored: what counts is which share of the block they are.
+            share = replace(written, mapped=-(-written.mapped * task.block.length // size))
+            return _Written(share, tried, cutting.stretches())
     mapped = map_chunk(source.mapper, source.whole, combiner, leaves)
     # A table of a size that was asked for is kept, whatever it costs.
-    size = task.block.length if work.spec.leaf is None else None
-    return _Written(write_mapped(mapped, combiner, size, pack), tried, source.stretches())
+    most = size if work.spec.leaf is None else None
+    return _Written(write_mapped(mapped, combiner, most, pack), tried, cutting.stretches())
 
 
-@dataclass(slots=True)
-class _Source:
-    """A chunk on its way to the mapper."""
-
-    #: Takes a record as its value.
-    mapper: Mapper
-    #: The chunk as one piece.
-    whole: list[Piece]
-    #: How leaves are cut, where there are any; and the bytes that they are cut of.
-    cutting: Cutting | None = None
-    content: Callable[[], bytes] = bytes
-    _leaves: Leaves | None = None
-
-    def leaves(self) -> Leaves | None:
-        """The chunk's leaves, if it has any."""
-        if self.cutting is not None and self._leaves is None:
-            self._leaves = cut_leaves(self.content(), self.cutting.leaf, self.cutting.form, self.cutting.group)
-        return self._leaves
-
-    def stretches(self) -> bytes:
-        """The chunk's stretches as rows, if its leaves were cut by them."""
-        if self._leaves is None or not self._leaves.stretch_ends:
-            return b""
-        return stretch_rows(self.content(), list(self._leaves.stretch_ends)).tobytes()
-
-
-def _sample(work: _Work, source: _Source, others: Iterable[ChunkTask]) -> Iterator[Iterator[tuple[Mapper, Any]]]:
+def _sample(work: _Work, source: ChunkSource, others: Iterable[ChunkTask]) -> Iterator[Iterator[tuple[Mapper, Any]]]:
     """Records, each with its mapper: of a chunk, then of others; each is made for this, when it is asked for."""
     yield ((source.mapper, record) for piece in source.whole for record in piece.records())
     for task in others:
-        yield from _sample(work, _source(work, task), ())
-
-
-def _source(work: _Work, task: ChunkTask) -> _Source:
-    """A task's chunk, with the mapper that takes a record of it; nothing is read yet."""
-    spec, reader, form = work.spec, work.reader, work.functions.records
-    mapper = work.functions.mappers[task.mapper]
-    if isinstance(mapper, ChunkMapper):
-        if spec.takes_old:
-            mapper = replace(mapper, function=partial(mapper.function, old=partial(_old_pairs, work, task)))
-        return _Source(mapper, [Piece(partial(_whole, task.block, form, reader))])
-    chunk = task.block.chunk()
-    if chunk is None:
-        return _Source(partial(_on_pair, mapper), [Piece(partial(task.block.records, form, reader))])
-    content = cache(chunk.content)
-    whole = [Piece(lambda: records_of(form, content()))]
-    combiner = work.functions.combiner
-    leaf = leaf_bytes(spec.leaf, combiner)
-    if work.functions.reducer is None or not leaf:
-        return _Source(mapper, whole)
-    group = GROUP if combiner is not None and spec.leaf is None else 0
-    return _Source(mapper, whole, Cutting(form, leaf, group), content)
-
-
-def _whole(block: Block, form: RecordFormat, reader: BlobReader) -> list[Sequence[Any]]:
-    """All records of a chunk as the only one."""
-    return [block.records(form, reader)]
-
-
-def _old_pairs(work: _Work, task: ChunkTask) -> Iterator[dict[Any, list[Any]]]:
-    """What is kept of the chunks that this one takes the place of."""
-    for ref in task.old:
-        with suppress(BlockLost):
-            yield dict(read_run(ref, work.reader).whole().groups())
-
-
-def _on_pair(mapper: Mapper, _: Any, pair: tuple[Any, Any]) -> Iterable[tuple[Any, Any]]:
-    return mapper(*pair)
+        yield from _sample(work, work.source(task), ())
 
 
 def _failure(functions: Functions, task: ChunkTask, failed: UserError) -> MapFailed:

@@ -12,7 +12,8 @@ not known are looked at one by one.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 import numpy as np
@@ -27,6 +28,9 @@ from incoop.contraction.tree.shape import BATCH_BITS, GROUP_BITS, WIDE_BITS, lev
 from incoop.engine.stages.map_contract.record import Ids, Level, TreeRecord
 
 Index = npt.NDArray[np.int64]
+
+#: Where a run stands in a tree: its level, and its number there.
+Place = tuple[int, int]
 
 #: Shapes of trees: of sums of integers, of combiners that take many keys in one call, of others; one node over all
 #: chunks, without a combiner; no node at all.
@@ -54,9 +58,9 @@ def _id_array(ids: list[bytes]) -> Ids:
     return np.frombuffer(b"".join(ids), "V16")
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class TreePlan:
-    """The new tree, with the references that are known so far."""
+    """The new tree, with the references that are known so far. Immutable: who learns more gets another plan."""
 
     levels: list[Level]
     #: For each level, which runs have a reference.
@@ -70,7 +74,7 @@ class TreePlan:
     #: before it.
     places: tuple[Index, Index]
     #: Where the runs of chunks stand in the last generation; found when it is asked for.
-    _old_places: dict[bytes, int] | None = None
+    _old_places: dict[bytes, int] = field(default_factory=dict, compare=False)
 
     @property
     def chunks(self) -> Level:
@@ -89,6 +93,10 @@ class TreePlan:
     def node_count(self) -> int:
         return sum(len(level.ids) for level in self.levels[1:])
 
+    def id_at(self, place: Place) -> bytes:
+        level, index = place
+        return bytes(self.levels[level].ids[index])
+
     def known_nodes(self) -> Ids:
         """Ids of the nodes that are stored, of all levels."""
         nodes = zip(self.levels[1:], self.known[1:], strict=True)
@@ -102,12 +110,18 @@ class TreePlan:
             for index in np.flatnonzero(~self.known[number])
         ]
 
-    def learn(self, level: int, index: int, ref: RunRef) -> None:
-        """Take a reference that the memo held or a task just made."""
-        self.levels[level].refs[index] = ref.row()
-        self.known[level][index] = True
+    def learned(self, refs: Mapping[Place, RunRef]) -> TreePlan:
+        """The plan with references that the memo held or tasks just made."""
+        levels, known = list(self.levels), list(self.known)
+        for number in {level for level, _ in refs}:
+            before = levels[number]
+            levels[number], known[number] = Level(before.ids, before.refs.copy(), before.ends), known[number].copy()
+        for (level, index), ref in refs.items():
+            levels[level].refs[index] = ref.row()
+            known[level][index] = True
+        return replace(self, levels=levels, known=known)
 
-    def needed(self) -> tuple[list[int], list[tuple[int, int]]]:
+    def needed(self) -> tuple[list[int], list[Place]]:
         """Chunks to map, and nodes to contract, bottom up: all that is not known, so that no tree has gaps."""
         nodes = [
             (number, int(node)) for number in range(1, len(self.levels)) for node in np.flatnonzero(~self.known[number])
@@ -126,8 +140,8 @@ class TreePlan:
         """Where the last generation has the run of a chunk; None where it has not."""
         if self.old is None:
             return None
-        if self._old_places is None:
-            self._old_places = {run: at for at, run in enumerate(self.old.levels[0].ids.tolist())}
+        if not self._old_places:
+            self._old_places.update((run, at) for at, run in enumerate(self.old.levels[0].ids.tolist()))
         at = self._old_places.get(id_)
         return RunRef.of_row(self.old.levels[0].refs[at]) if at is not None else None
 

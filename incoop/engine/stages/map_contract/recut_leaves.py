@@ -19,7 +19,7 @@ from incoop.code import unwatched
 from incoop.contraction.columns.column import Ints
 from incoop.contraction.tree.alignment import places_in
 from incoop.engine.stages.map_contract.leaf_table import Ids, LeafIds, all_leaves
-from incoop.engine.stages.map_contract.leaves import Leaves, cut_by_stretch, cut_stretch
+from incoop.engine.stages.map_contract.text_leaves import TextLeaves, cut_by_stretch, cut_stretch
 from incoop.inchdfs.cutting.records import RecordFormat
 from incoop.inchdfs.cutting.stretches import NEW, RecutPieces
 from incoop.inchdfs.errors import FileChangedWhileRead, InputUnreadable
@@ -76,7 +76,7 @@ class _Joined:
 
 def recut_leaves(
     where: Location, pieces: RecutPieces, old: LeafIds, size: int, form: RecordFormat, group: int
-) -> Leaves | None:
+) -> TextLeaves | None:
     """The leaves of the chunk at `where`, given those of the one that its pieces refer to; None where they do not fit.
 
     Leaves have about `size` bytes, and groups of them about `group`; 0 for one each.
@@ -107,7 +107,7 @@ def recut_leaves(
     joined.settle(len(old))
     order, new = np.concatenate(joined.order), LeafIds.of(joined.ids, joined.lengths)
     kept = np.concatenate([np.arange(len(old)), np.array(joined.found, np.int64)])[order]
-    return Leaves(windows, form, all_leaves([old, new]).take(order), size, group, kept=kept)
+    return TextLeaves(all_leaves([old, new]).take(order), size, group, windows, form, kept=kept)
 
 
 @contextmanager

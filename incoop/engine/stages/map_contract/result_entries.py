@@ -13,7 +13,7 @@ from incoop.contraction.parts.rows import SHARD_ROW
 from incoop.engine.keeper import Keeper
 from incoop.engine.stages.map_contract.contract_task import ShardDone
 from incoop.engine.stages.map_contract.map_task import MapDone
-from incoop.engine.stages.map_contract.plan import TreePlan
+from incoop.engine.stages.map_contract.plan import Place
 from incoop.engine.stored import entry_of_run
 from incoop.memo import MemoEntry
 
@@ -25,32 +25,29 @@ def keep_mapped(keeper: Keeper, done: Sequence[MapDone]) -> None:
 
 def keep_contracted(
     keeper: Keeper,
-    plan: TreePlan,
-    places: Sequence[tuple[int, int]],
+    nodes: Mapping[Place, bytes],
     output_id: bytes,
     done: Sequence[ShardDone],
     counters: Mapping[str, int],
-) -> RunRef:
-    """Write the headers of new nodes and of the output, then their entries; tell the plan, return the output."""
+) -> tuple[dict[Place, RunRef], RunRef]:
+    """Write the headers of new nodes and of the output, then their entries; return where each is."""
     pack = PackBuilder()
     headers = []
-    for number in range(len(places) + 1):
+    for number in range(len(nodes) + 1):
         rows = np.frombuffer(b"".join(each.rows[number] for each in done), SHARD_ROW)
         refs = [each.refs[number] for each in done]
         headers.append((RunHeader(rows, tuple(refs)), write_header(rows, refs, pack)))
     name = keeper.memo.blobs.write(pack.parts)
     entries: dict[bytes, MemoEntry] = {}
     refs_of = []
-    ids = [bytes(plan.levels[level].ids[index]) for level, index in places]
-    for id_, (header, (digest, offset, length)) in zip([*ids, output_id], headers, strict=True):
+    for id_, (header, (digest, offset, length)) in zip([*nodes.values(), output_id], headers, strict=True):
         ref = RunRef(name, digest, offset, length)
         refs_of.append(ref)
         counted = _inline(counters) if id_ == output_id else b""
         entries[id_] = entry_of_run(ref, refs=b"".join(sorted(header.packs())), inline=counted)
     keeper.store(entries)
-    for (level, index), ref in zip(places, refs_of, strict=False):
-        plan.learn(level, index, ref)
-    return refs_of[-1]
+    *of_nodes, output = refs_of
+    return dict(zip(nodes, of_nodes, strict=True)), output
 
 
 def _inline(counters: Mapping[str, int]) -> bytes:

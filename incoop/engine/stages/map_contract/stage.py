@@ -27,7 +27,7 @@ from incoop.engine.stages.map_contract.decision import JobDecision, Recalled
 from incoop.engine.stages.map_contract.identity import CONTRACT, MAP, JobIdentity, identify
 from incoop.engine.stages.map_contract.plan import TreePlan, plan_chunks, run_ids
 from incoop.engine.stages.map_contract.record import RefusedCombiner, TreeRecord, Trial
-from incoop.engine.stages.map_contract.state import JobState
+from incoop.engine.stages.map_contract.state import JobState, Laid
 from incoop.engine.stored import run_of_entry
 from incoop.inchdfs.cutting.parallel import SegmentRunner
 
@@ -62,20 +62,19 @@ class MapContract(JobState):
         self.recalled = Recalled.of(identity, before, lost)  # step (1)
         self._recall_combiner(coded)
         ids = run_ids(identity.map, self.chunked.mapper_of, self.chunked.rows["id"])  # step (2)
-        self.plan = plan_chunks(ids, self.recalled.old)
-        self._find()
-        self.lay()  # step (3)
-        self.output = self._find_output() if len(ids) else None
-        steps = self._steps()
+        chunks = self.find(plan_chunks(ids, self.recalled.old))
+        laid = self.lay(chunks)  # step (3)
+        self.laid = replace(laid, output=self._find_output(laid.plan) if len(ids) else None)
+        plan, shards, steps = laid.plan, laid.shards, self._steps()
         self.decision = JobDecision.of(
-            *(self.name, self.recalled, self.chunked, self.plan, self.output), lost=lost, steps=steps
+            *(self.name, self.recalled, self.chunked, plan, self.laid.output), lost=lost, steps=steps
         )
-        reduces = self.shards if self.job.reducer is not None else 0
+        reduces = shards if self.job.reducer is not None else 0
         tell = self.attempt.events.tell
-        tell(WillRun({"map": len(ids), "combine": self.plan.node_count * self.shards, "reduce": reduces}))
-        tell(DidReuse(MAP, self.plan.chunks.ids[self.plan.known[0]]))
+        tell(WillRun({"map": len(ids), "combine": plan.node_count * shards, "reduce": reduces}))
+        tell(DidReuse(MAP, plan.chunks.ids[plan.known[0]]))
         if not steps:  # else the second step says it of the tree that it has then
-            tell(DidReuse(CONTRACT, self.plan.known_nodes()))
+            tell(DidReuse(CONTRACT, plan.known_nodes()))
         return self.decision
 
     def _recall_combiner(self, coded: JobIdentity) -> None:
@@ -89,12 +88,12 @@ class MapContract(JobState):
         if self.trial.reducer != reducer:  # else an attempt of this run has tried it
             self.trial = old.trial if old is not None and old.trial.reducer == reducer else Trial(reducer)
 
-    def _find_output(self) -> RunRef | None:
+    def _find_output(self, plan: TreePlan) -> RunRef | None:
         """The output, if it is known with all that it rests on."""
-        gaps = any(level == 0 or self.job.combiner is not None for level, _, _ in self.plan.unknown())
+        gaps = any(level == 0 or self.job.combiner is not None for level, _, _ in plan.unknown())
         if gaps or self.attempt.lost:
             return None
-        (entry,) = self.attempt.memo.lookup([self.output_id])
+        (entry,) = self.attempt.memo.lookup([self.output_id(plan)])
         if entry is None:
             return None
         self.tallies.by_reducers = json.loads(entry.inline) if entry.inline else {}
@@ -102,9 +101,10 @@ class MapContract(JobState):
 
     def _is_done(self) -> bool:
         """Whether nothing has to run."""
-        if not len(self.plan.chunks.ids):
+        plan, output = self.laid.plan, self.laid.output
+        if not len(plan.chunks.ids):
             return True
-        return self.output is not None or (self.job.reducer is None and self.plan.all_chunks_known)
+        return output is not None or (self.job.reducer is None and plan.all_chunks_known)
 
     def _steps(self) -> tuple[Step, ...]:
         if self._is_done():
@@ -114,28 +114,29 @@ class MapContract(JobState):
         return tuple(step(self) for step in STEPS)
 
     def finish(self) -> Finished:
-        output = self._output(self.output)
-        counters = self.tallies.in_all(self.plan.chunks.ids, self.recalled.before)
-        stored = [level.ids[level.refs["length"] > 0].tobytes() for level in self.plan.levels]
+        plan, output = self.laid.plan, self._output()
+        counters = self.tallies.in_all(plan.chunks.ids, self.recalled.before)
+        stored = [level.ids[level.refs["length"] > 0].tobytes() for level in plan.levels]
+        id_ = self.output_id(plan)
         return Finished(
-            id=self.output_id,
+            id=id_,
             output=output,
             keys=int(output.header.rows["keys"].sum()) if isinstance(output, Sharded) else 0,
             counters=counters,
             body=self._record().to_bytes(),
-            live=b"".join([*stored, self.output_id if self.output is not None else b""]),
-            root=partial(self._root_hash, self.plan),
+            live=b"".join([*stored, id_ if self.laid.output is not None else b""]),
+            root=partial(self._root_hash, self.laid),
         )
 
     def _record(self) -> TreeRecord:
         identity = self.recalled.identity
         return TreeRecord(
-            levels=self.plan.levels,
+            levels=self.laid.plan.levels,
             encoding=ENCODING_VERSION,
             tree=identity.tree,
             reduce=identity.reduce.hex(),
-            shards=self.shards,
-            output=self.output,
+            shards=self.laid.shards,
+            output=self.laid.output,
             refused=self._refused,
             trial=self.trial,
             narrow=identity.combine.hex() if self.narrow else "",
@@ -143,11 +144,12 @@ class MapContract(JobState):
             reduce_counters=self.tallies.by_reducers,
         )
 
-    def _output(self, reduced: RunRef | None) -> Output:
+    def _output(self) -> Output:
         """The parts of the output; a map-only job's are its chunk runs."""
-        if reduced is None:
-            return Unreduced([RunRef.of_row(row) for row in self.plan.chunks.refs])
-        return Sharded(RunHeader.load(reduced, self.shards, self.attempt.reader()))
+        laid = self.laid
+        if laid.output is None:
+            return Unreduced([RunRef.of_row(row) for row in laid.plan.chunks.refs])
+        return Sharded(RunHeader.load(laid.output, laid.shards, self.attempt.reader()))
 
     def output_of(self, body: bytes) -> Output:
         record = TreeRecord.from_bytes(body)
@@ -157,14 +159,15 @@ class MapContract(JobState):
             return Unreduced([RunRef.of_row(row) for row in record.levels[0].refs])
         return Sharded(RunHeader.load(record.output, record.shards, self.attempt.reader()))
 
-    def _root_hash(self, plan: TreePlan) -> bytes:
+    def _root_hash(self, laid: Laid) -> bytes:
         """What the root holds, shard by shard; without a combiner there is no root but its chunks."""
+        plan, shards = laid.plan, laid.shards
         if self.job.combiner is None or not len(plan.chunks.ids):
             return block_hash(plan.levels[-1].ids.tobytes())
         reader = self.attempt.reader()
-        header = RunHeader.load(RunRef.of_row(plan.levels[-1].refs[0]), self.shards, reader)
+        header = RunHeader.load(RunRef.of_row(plan.levels[-1].refs[0]), shards, reader)
         runs = ChunkRuns()
-        parts = (shard_part(row, shard, self.shards, reader, runs) for shard, row in enumerate(header.rows))
+        parts = (shard_part(row, shard, shards, reader, runs) for shard, row in enumerate(header.rows))
         return block_hash(b"".join(part.content() for part in parts))
 
     def verify(self, share: float) -> tuple[int, int]:
@@ -175,25 +178,26 @@ class MapContract(JobState):
 
         if not self._is_done():  # by now: also what this run has just computed is verified
             raise NotAsBefore(self.name)
-        if not len(self.plan.chunks.ids):
+        plan = self.laid.plan
+        if not len(plan.chunks.ids):
             return 0, 0
         packed = self.attempt.runner.packed(self.functions)
         if packed.handles:
             raise BadCall("verify takes no functions with broadcast variables or accumulators: nobody else has them.")
         verifier = Verifier(share, packed, self.attempt.reader())
         mapping, contracting = MapStep(self), ContractStep(self)
-        chosen = verifier.some(len(self.plan.chunks.ids))
-        kept = [RunRef.of_row(self.plan.chunks.refs[index]) for index in chosen]
+        chosen = verifier.some(len(plan.chunks.ids))
+        kept = [RunRef.of_row(plan.chunks.refs[index]) for index in chosen]
         shards = self.job.shard_count if self.job.reducer is not None else 0
         wrong = verifier.chunks(mapping.spec(), mapping.tasks(chosen), kept, shards)
         if wrong is not None:
             (block,) = self.chunked.blocks([chosen[wrong]])
             raise NotDeterministic(self.name, f"the chunk at {block.place_of(0)}")
-        output = self._output(self.output)
+        output = self._output()
         if not isinstance(output, Sharded):
             return len(chosen), 0
-        some = verifier.some(self.shards)
-        wrong = verifier.shards(contracting.spec([], update=False), self.plan, output, some)
+        some = verifier.some(self.laid.shards)
+        wrong = verifier.shards(contracting.spec([], update=False), plan, output, some)
         if wrong is not None:
             raise NotDeterministic(self.name, f"the keys of shard {wrong}")
         return len(chosen), len(some)

@@ -1,8 +1,10 @@
-"""What the steps of a job work on in one attempt: its plan, and what is known of its tree."""
+"""What the steps of a job work on in one attempt: a tree as far as it is known, a value that each step gives anew."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -17,11 +19,27 @@ from incoop.engine.inputs import ChunkedInput
 from incoop.engine.stage import Attempt
 from incoop.engine.stages.map_contract.decision import JobDecision, Recalled
 from incoop.engine.stages.map_contract.identity import functions_of
-from incoop.engine.stages.map_contract.plan import BATCHES, FLAT, NONE, TREE, WIDE, TreePlan, lay_nodes
+from incoop.engine.stages.map_contract.plan import BATCHES, FLAT, NONE, TREE, WIDE, Place, TreePlan, lay_nodes
 from incoop.engine.stages.map_contract.record import RefusedCombiner, Trial
 from incoop.engine.stages.map_contract.tallies import Tallies
 from incoop.engine.stored import run_of_entry
 from incoop.job import Job
+
+
+@dataclass(frozen=True, slots=True)
+class Laid:
+    """A tree over the runs of all chunks, as far as it is known: decided, then mapped, then contracted.
+
+    Each step is given one, and gives another.
+    """
+
+    plan: TreePlan
+    #: Shards of the tree, as far as they are known.
+    shards: int
+    #: How chunks mapped in this attempt differ from those they were made from.
+    changes: Mapping[bytes, StoredChange] = field(default_factory=dict)
+    #: None while it is not there.
+    output: RunRef | None = None
 
 
 class JobState:
@@ -32,11 +50,8 @@ class JobState:
     chunked: ChunkedInput
     recalled: Recalled
     decision: JobDecision
-    # What the steps make of it.
-    plan: TreePlan
-    #: Shards of the tree, as far as they are known.
-    shards: int
-    output: RunRef | None
+    #: What was decided, and then what the last step made of it.
+    laid: Laid
 
     def __init__(self, job: Job, inputs: Any, store: inchdfs.DatasetStore) -> None:
         self.job, self._inputs, self._store = job, inputs, store
@@ -62,41 +77,39 @@ class JobState:
     def begin(self, attempt: Attempt) -> None:
         self.attempt = attempt
         self.tallies = Tallies()
-        #: How chunks mapped in this attempt differ from those they were made from.
-        self.changes: dict[bytes, StoredChange] = {}
-        self.output = None
         self.__dict__.pop("functions", None)
 
-    def lay(self) -> None:
-        """Lay the tree over the chunk runs, with its shards as far as they are known, and find its nodes."""
+    def lay(self, chunks: TreePlan, changes: Mapping[bytes, StoredChange] | None = None) -> Laid:
+        """Lay a tree over the chunk runs of a plan, with its shards as far as they are known, and find its nodes."""
         old, identity = self.recalled.old, self.recalled.identity
-        if len(self.plan.chunks.ids) and self.plan.all_chunks_known:
-            self.shards = self.job.shards_for(bool(self.plan.chunks.refs["few"].all()))
+        if len(chunks.chunks.ids) and chunks.all_chunks_known:
+            shards = self.job.shards_for(bool(chunks.chunks.refs["few"].all()))
         else:
-            self.shards = old.shards if old is not None else self.job.shard_count
-        if old is not None and old.shards != self.shards:
+            shards = old.shards if old is not None else self.job.shard_count
+        if old is not None and old.shards != shards:
             old = old.chunks_alone()  # chunks are as they were, nodes are cut otherwise
-        seed = identity.combine + self.shards.to_bytes(2, "little")
-        self.plan = lay_nodes(self.plan, self.chunked.rows["tail"], seed, old, self.shape)
-        self._find()
+        seed = identity.combine + shards.to_bytes(2, "little")
+        plan = lay_nodes(chunks, self.chunked.rows["tail"], seed, old, self.shape)
+        return Laid(self.find(plan), shards, changes or {})
 
-    def _find(self) -> None:
-        """Ask the memo for what the last generation does not hold."""
-        unknown = self.plan.unknown()
+    def find(self, plan: TreePlan) -> TreePlan:
+        """The plan with what the memo has of all that the last generation does not hold."""
+        unknown = plan.unknown()
         lost = self.attempt.lost
         if lost:  # only chunk runs are trusted then: they refer to few other packs than their own
             unknown = [each for each in unknown if each[0] == 0]
         # After a loss more may be lost: packs that are gone or too short are found here, before anything runs on them.
         entries = self.attempt.memo.lookup([id_ for _, _, id_ in unknown], probe_packs=bool(lost))
+        found: dict[Place, RunRef] = {}
         for (level, index, id_), entry in zip(unknown, entries, strict=True):
             if entry is not None and not lost.intersection(entry.packs()):
-                self.plan.learn(level, index, run_of_entry(entry))
+                found[level, index] = run_of_entry(entry)
                 if level == 0 and entry.inline:
                     self.tallies.by_chunk[id_] = json.loads(entry.inline)
+        return plan.learned(found)
 
-    @property
-    def output_id(self) -> bytes:
-        return content_id(self.recalled.identity.reduce + self.plan.levels[-1].ids.tobytes())
+    def output_id(self, plan: TreePlan) -> bytes:
+        return content_id(self.recalled.identity.reduce + plan.levels[-1].ids.tobytes())
 
     @property
     def shape(self) -> str:

@@ -23,12 +23,9 @@ from incoop.contraction.tree.combine import Combiner
 from incoop.engine.stages.map_contract.chunk_leaves import StoredLeaves
 from incoop.engine.stages.map_contract.grouping import Mapped
 from incoop.engine.stages.map_contract.leaf_table import LeafIds, LeafTable
-from incoop.engine.stages.map_contract.leaves import LARGEST_TABLE, Leaves
+from incoop.engine.stages.map_contract.leaves import LARGEST_TABLE, Cutting, Leaves
 from incoop.engine.stages.map_contract.patching import Described, described, worth_patching
-from incoop.engine.stages.map_contract.recut_leaves import recut_leaves
-from incoop.inchdfs.cutting.records import RecordFormat
 from incoop.inchdfs.cutting.stretches import RecutPieces
-from incoop.inchdfs.store.packs import Location
 from incoop.job import Mapper
 
 #: With more of its leaves than this in one old chunk, no other is looked at.
@@ -42,15 +39,6 @@ class KnownBase:
     #: Where its run is.
     ref: RunRef
     pieces: RecutPieces
-
-
-@dataclass(frozen=True, slots=True)
-class Cutting:
-    """How leaves are cut: their records, and the average bytes of a leaf and of a group."""
-
-    form: RecordFormat
-    leaf: int
-    group: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +113,6 @@ def write_by_nearest(
 
 def write_by_recut(
     mapper: Mapper,
-    where: Location,
     recut: KnownBase,
     cutting: Cutting,
     combiner: Combiner,
@@ -136,7 +123,7 @@ def write_by_recut(
     """The same for a chunk of which it is known what it has of an old one: of its bytes only the others are read."""
     with suppress(BlockLost):
         stored = StoredLeaves(recut.ref, reader)
-        leaves = recut_leaves(where, recut.pieces, stored.leaves, cutting.leaf, cutting.form, cutting.group)
+        leaves = cutting.recut(recut.pieces, stored.leaves)
         if leaves is None or leaves.kept is None or not worth_patching(float(np.mean(leaves.kept >= 0))):
             return None
         before = read_run(stored.ref, reader)
