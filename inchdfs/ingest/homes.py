@@ -1,0 +1,245 @@
+"""Where each known stream is now, look by look; and which files are streams that were not known.
+
+Contract: a look decides by what `stat` says and by content. A file that holds a stream is kept open, so that it can be
+read to its end when it is renamed to where nobody looks, or removed. Of more files than may be open those are closed of
+which all was taken, and recognised again when they change.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from incoop.base.file_stamps import SETTLED_NS
+from incoop.inchdfs.errors import InputNotFound, InputUnreadable
+from incoop.inchdfs.files.sources import COMPRESSED
+from incoop.inchdfs.ingest.listing import LogListing, SeenFile, Troubles
+from incoop.inchdfs.ingest.log_file import LogFile
+from incoop.inchdfs.ingest.names import is_rotated
+from incoop.inchdfs.ingest.recognise import Match, Matching, Stored, begin_alike, decide, match
+from incoop.inchdfs.ingest.streams import Stream, unused_name
+
+#: A rotated file that was not written to for so many seconds is not written to any more: a daemon that is told to open
+#: its log anew does so within a second or two. If it is after all, that is taken, too.
+QUIET_SECONDS = 5.0
+
+#: A compressed file that cannot be read is being written, unless it is older than this.
+_BEING_COMPRESSED = 10.0
+
+#: Files kept open, and at most so large a part of what the system allows.
+_MOST_OPEN = 256
+_SHARE_OF_HANDLES = 4
+
+#: What says that a file is as it was.
+_Look = tuple[int, int, int, int, int]
+
+
+def _look_of(found: os.stat_result) -> _Look:
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+
+
+@dataclass(frozen=True, slots=True)
+class _Left:
+    """A file of which nothing is to be taken while it is as it was."""
+
+    look: _Look
+    #: The stream that it is a copy of, or that was closed, and how long its content is.
+    stream: Stream | None = None
+    length: int = 0
+    #: It holds the stream; else it is a copy, or nothing.
+    holds: bool = False
+    #: Why it cannot be read.
+    trouble: str = ""
+
+
+class Homes:
+    """The streams of a dataset, each with the file that holds it now."""
+
+    def __init__(
+        self,
+        streams: list[Stream],
+        listing: LogListing,
+        troubles: Troubles,
+        stored: Stored,
+        most_open: int = _MOST_OPEN,
+    ) -> None:
+        self.streams = streams
+        self._listing, self._troubles, self._stored = listing, troubles, stored
+        allowed = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+        self._most_open = min(most_open, allowed // _SHARE_OF_HANDLES)
+        self._left: dict[str, _Left] = {}
+        #: Streams whose files were closed, and inodes of those that are open.
+        self._held: set[int] = set()
+        self._inodes: set[tuple[int, int]] = set()
+        #: Files of the last look.
+        self.files = 0
+
+    def close(self) -> None:
+        for stream in self.streams:
+            self.leave(stream)
+
+    def leave(self, stream: Stream) -> None:
+        """Forget where a stream is."""
+        if isinstance(stream.home, LogFile):
+            stream.home.close()
+        stream.home = None
+
+    def give_up(self, stream: Stream, why: str) -> None:
+        """Leave a file alone that cannot be read, until it changes."""
+        file = stream.home
+        assert isinstance(file, LogFile)
+        self._left[file.path] = _Left(_look_of(file.found()), trouble=why)
+        self._troubles.say(file.path, why)
+        self.leave(stream)
+
+    def look(self) -> None:
+        """Find each stream again, and those that are new, in the order in which they were last written to."""
+        self._troubles.begin_look()
+        seen = self._listing.look()
+        self.files = sum(not each.beside for each in seen)
+        by_inode = {each.inode: each for each in reversed(seen)}
+        for stream in self.streams:
+            if isinstance(stream.home, LogFile):
+                self._look_again(stream, stream.home, by_inode)
+        # A log that nobody took a line of, and that is gone, never was.
+        self.streams[:] = [stream for stream in self.streams if stream.size or stream.home is not None]
+        now = {each.path: _look_of(each.found) for each in seen}
+        self._left = {path: left for path, left in self._left.items() if now.get(path) == left.look}
+        self._held = {id(left.stream) for left in self._left.values() if left.holds}
+        self._inodes = {file.inode for file in self._open_files()}
+        for each in self._hinted_first(seen):
+            self._see(each)
+        self._close_some()
+
+    def _look_again(self, stream: Stream, file: LogFile, by_inode: dict[tuple[int, int], SeenFile]) -> None:
+        """The file is the one that it was, but may have been renamed, removed, truncated or written to."""
+        try:
+            found = file.found()
+            if not file.compressed:
+                file.refresh()
+        except (OSError, InputUnreadable) as error:
+            self._troubles.say(file.path, getattr(error, "why", None) or str(error))
+            self.leave(stream)
+            return
+        now = by_inode.get(file.inode)
+        if now is not None:
+            file.moved = file.moved or now.path != file.path
+            file.path = stream.path = now.path
+        if file.compressed:
+            changed = stream.stamp is not None and found.st_mtime_ns != stream.stamp.mtime_ns
+        else:
+            changed = file.length < stream.size
+            file.ended = (now is None or file.moved or is_rotated(file.path)) and _is_quiet(found)
+        if changed or (now is None and not found.st_nlink and not stream.lag):
+            self.leave(stream)
+
+    def _hinted_first(self, seen: list[SeenFile]) -> list[SeenFile]:
+        """Where several files may be a stream, the one is asked first that it was last seen in."""
+        inodes = {stream.inode for stream in self.streams}
+        paths = {stream.path for stream in self.streams}
+        return sorted(seen, key=lambda s: (s.inode not in inodes, s.path not in paths, s.found.st_mtime_ns, s.path))
+
+    def _see(self, seen: SeenFile) -> None:
+        """Find out what a file is that is no stream's home."""
+        if seen.inode in self._inodes or self._is_left(seen):
+            return
+        if (known := self._trusted(seen)) is not None:
+            self._left[seen.path] = _Left(_look_of(seen.found), known, known.size, holds=True)
+            self._held.add(id(known))
+            known.path = seen.path
+            return
+        try:
+            file = LogFile(seen.path)
+        except InputNotFound:  # gone since it was listed
+            return
+        except InputUnreadable as error:
+            self._left[seen.path] = _Left(_look_of(seen.found), trouble=error.why)
+            self._say_trouble(seen, error.why)
+            return
+        if file.inode in self._inodes or not self._settle(seen, file):
+            file.close()
+
+    def _settle(self, seen: SeenFile, file: LogFile) -> bool:
+        """Make a file the home of a stream, of a new one if need be; False where it is none."""
+        if not file.length:
+            return False
+        look = _look_of(file.found())
+        try:
+            recognised = decide(seen.path, file.inode, self._matching(file))
+        except (InputUnreadable, InputNotFound) as error:
+            self._left[seen.path] = _Left(look, trouble=error.why)
+            return False
+        stream = recognised.stream
+        if recognised.copy or (stream is None and seen.beside):
+            self._left[seen.path] = _Left(look, stream, file.length)
+            return False
+        if stream is None:
+            stream = Stream(unused_name(seen.name, self.streams), seen.path, skip=file.lead)
+            self.streams.append(stream)
+        stream.home, stream.path, stream.stamp, stream.trusted = file, seen.path, file.stamp(), False
+        file.ended = file.compressed or (is_rotated(seen.path) and _is_quiet(file.found()))
+        self._inodes.add(file.inode)
+        return True
+
+    def _matching(self, file: LogFile) -> Iterator[Matching]:
+        for stream in begin_alike(file, self.streams):
+            if (found := match(file, stream, self._stored)) is not Match.NONE:
+                yield Matching(stream, found, lives=self._lives(stream))
+
+    def _lives(self, stream: Stream) -> bool:
+        return stream.home is not None or id(stream) in self._held
+
+    def _is_left(self, seen: SeenFile) -> bool:
+        left = self._left.get(seen.path)
+        if left is None:
+            return False
+        if left.trouble:
+            self._say_trouble(seen, left.trouble)
+        if left.stream is None or self._lives(left.stream):
+            return True
+        return left.length < left.stream.size  # else the copy is the log now: nothing else holds it
+
+    def _trusted(self, seen: SeenFile) -> Stream | None:
+        """The stream of which all was taken that a file held, if it was not written to since."""
+        look = _look_of(seen.found)[:-1]  # a rename moves the last
+        for stream in self.streams:
+            stamp = stream.stamp
+            if not stream.trusted or stamp is None or stamp.inode != seen.found.st_ino or self._lives(stream):
+                continue
+            if (stamp.device, stamp.inode, stamp.size, stamp.mtime_ns) == look:
+                return stream
+        return None
+
+    def _say_trouble(self, seen: SeenFile, why: str) -> None:
+        young = abs(time.time() - seen.found.st_mtime) < _BEING_COMPRESSED
+        if not (young and seen.path.endswith(COMPRESSED)):
+            self._troubles.say(seen.path, why)
+
+    def _open_files(self) -> list[LogFile]:
+        return [stream.home for stream in self.streams if isinstance(stream.home, LogFile)]
+
+    def _close_some(self) -> None:
+        idle = [stream for stream in self.streams if isinstance(stream.home, LogFile) and not stream.lag]
+        too_many = len(self._open_files()) - self._most_open
+        for stream in idle[: max(0, too_many)]:
+            assert isinstance(stream.home, LogFile)
+            left = _Left(_look_of(stream.home.found()), stream, stream.size, holds=True)
+            self._left[stream.home.path] = left
+            self._held.add(id(stream))
+            self.leave(stream)
+
+    def note_stamps(self) -> None:
+        """See which files need not be read again by the next ingest: those of which all was taken, for some time."""
+        settled = time.time_ns() - SETTLED_NS
+        for stream in self.streams:
+            if isinstance(stream.home, LogFile) and not stream.trusted:
+                stream.stamp = stream.home.stamp()
+                all_taken = stream.home.compressed or stream.home.lead + stream.size == stream.stamp.size
+                stream.trusted = all_taken and not stream.lag and stream.stamp.mtime_ns < settled
+
+
+def _is_quiet(found: os.stat_result) -> bool:
+    return abs(time.time() - found.st_mtime) >= QUIET_SECONDS
