@@ -17,8 +17,8 @@ from incoop.base.file_stamps import SETTLED_NS
 from incoop.inchdfs.errors import InputNotFound, InputUnreadable
 from incoop.inchdfs.files.sources import COMPRESSED
 from incoop.inchdfs.ingest.listing import LogListing, SeenFile, Troubles
-from incoop.inchdfs.ingest.log_file import LogFile
-from incoop.inchdfs.ingest.names import is_rotated
+from incoop.inchdfs.ingest.log_file import PIECE, LogFile
+from incoop.inchdfs.ingest.names import is_rotated, may_be_copy
 from incoop.inchdfs.ingest.recognise import Match, Matching, Stored, begin_alike, decide, match
 from incoop.inchdfs.ingest.streams import Stream, unused_name
 
@@ -28,6 +28,9 @@ QUIET_SECONDS = 5.0
 
 #: A compressed file that cannot be read is being written, unless it is older than this.
 _BEING_COMPRESSED = 10.0
+
+#: Of two files that nobody saw before, one that is a beginning of the other is being copied, unless it is older.
+_BEING_COPIED = 60.0
 
 #: Files kept open, and at most so large a part of what the system allows.
 _MOST_OPEN = 256
@@ -46,9 +49,10 @@ class _Left:
     """A file of which nothing is to be taken while it is as it was."""
 
     look: _Look
-    #: The stream that it is a copy of, or that was closed, and how long its content is.
+    #: The stream that it is a copy of, or that was closed, how long its content is, and how much they were compared.
     stream: Stream | None = None
     length: int = 0
+    compared: int = 0
     #: It holds the stream; else it is a copy, or nothing.
     holds: bool = False
     #: Why it cannot be read.
@@ -110,12 +114,13 @@ class Homes:
         self._left = {path: left for path, left in self._left.items() if now.get(path) == left.look}
         self._held = {id(left.stream) for left in self._left.values() if left.holds}
         self._inodes = {file.inode for file in self._open_files()}
-        for each in self._hinted_first(seen):
-            self._see(each)
+        new = [opened for each in self._hinted_first(seen) if (opened := self._see(each)) is not None]
+        self._begin(new)
         self._close_some()
 
     def _look_again(self, stream: Stream, file: LogFile, by_inode: dict[tuple[int, int], SeenFile]) -> None:
         """The file is the one that it was, but may have been renamed, removed, truncated or written to."""
+        before = max(file.length, stream.size)
         try:
             found = file.found()
             if not file.compressed:
@@ -131,7 +136,7 @@ class Homes:
         if file.compressed:
             changed = stream.stamp is not None and found.st_mtime_ns != stream.stamp.mtime_ns
         else:
-            changed = file.length < stream.size
+            changed = file.length < before
             file.ended = (now is None or file.moved or is_rotated(file.path)) and _is_quiet(found)
         if changed or (now is None and not found.st_nlink and not stream.lag):
             self.leave(stream)
@@ -142,28 +147,32 @@ class Homes:
         paths = {stream.path for stream in self.streams}
         return sorted(seen, key=lambda s: (s.inode not in inodes, s.path not in paths, s.found.st_mtime_ns, s.path))
 
-    def _see(self, seen: SeenFile) -> None:
-        """Find out what a file is that is no stream's home."""
+    def _see(self, seen: SeenFile) -> tuple[SeenFile, LogFile] | None:
+        """Find out what a file is that is no stream's home; one that was not known is given back, open."""
         if seen.inode in self._inodes or self._is_left(seen):
-            return
+            return None
         if (known := self._trusted(seen)) is not None:
             self._left[seen.path] = _Left(_look_of(seen.found), known, known.size, holds=True)
             self._held.add(id(known))
             known.path = seen.path
-            return
+            return None
         try:
             file = LogFile(seen.path)
         except InputNotFound:  # gone since it was listed
-            return
+            return None
         except InputUnreadable as error:
             self._left[seen.path] = _Left(_look_of(seen.found), trouble=error.why)
             self._say_trouble(seen, error.why)
-            return
-        if file.inode in self._inodes or not self._settle(seen, file):
+            return None
+        kept = file.inode not in self._inodes and self._recognise(seen, file)
+        if not kept:
             file.close()
+            return None
+        self._inodes.add(file.inode)
+        return None if any(stream.home is file for stream in self.streams) else (seen, file)
 
-    def _settle(self, seen: SeenFile, file: LogFile) -> bool:
-        """Make a file the home of a stream, of a new one if need be; False where it is none."""
+    def _recognise(self, seen: SeenFile, file: LogFile) -> bool:
+        """Make a file the home of its stream, if it has one; False where nothing is to be taken of it."""
         if not file.length:
             return False
         look = _look_of(file.found())
@@ -174,15 +183,34 @@ class Homes:
             return False
         stream = recognised.stream
         if recognised.copy or (stream is None and seen.beside):
-            self._left[seen.path] = _Left(look, stream, file.length)
+            self._left[seen.path] = _Left(look, stream, file.length, stream.size if stream is not None else 0)
             return False
-        if stream is None:
-            stream = Stream(unused_name(seen.name, self.streams), seen.path, skip=file.lead)
-            self.streams.append(stream)
-        stream.home, stream.path, stream.stamp, stream.trusted = file, seen.path, file.stamp(), False
-        file.ended = file.compressed or (is_rotated(seen.path) and _is_quiet(file.found()))
-        self._inodes.add(file.inode)
+        if stream is not None:
+            self._settle(stream, seen.path, file)
         return True
+
+    def _settle(self, stream: Stream, path: str, file: LogFile) -> None:
+        stream.home, stream.path, stream.stamp, stream.trusted = file, path, file.stamp(), False
+        file.ended = file.compressed or (is_rotated(path) and _is_quiet(file.found()))
+
+    def _begin(self, new: list[tuple[SeenFile, LogFile]]) -> None:
+        """Begin streams with files that were not known, but for those that are copies of others of them."""
+        begun = [(s.path, s.home, s) for s in self.streams if not s.size and isinstance(s.home, LogFile)]
+        known = len(begun)
+        for seen, file in sorted(new, key=lambda each: (is_rotated(each[0].path), -each[1].length)):
+            originals = (
+                stream for path, other, stream in begun if may_be_copy(seen.path, path) and _copies(file, other)
+            )
+            if (original := next(originals, None)) is not None:
+                self._left[seen.path] = _Left(_look_of(file.found()), original, file.length)
+                file.close()
+                continue
+            stream = Stream(seen.name, seen.path, skip=file.lead)
+            self._settle(stream, seen.path, file)
+            begun.append((seen.path, file, stream))
+        for _, _, stream in sorted(begun[known:], key=lambda each: (each[1].stamp().mtime_ns, each[0])):
+            stream.name = unused_name(stream.name, self.streams)
+            self.streams.append(stream)
 
     def _matching(self, file: LogFile) -> Iterator[Matching]:
         for stream in begin_alike(file, self.streams):
@@ -198,9 +226,13 @@ class Homes:
             return False
         if left.trouble:
             self._say_trouble(seen, left.trouble)
-        if left.stream is None or self._lives(left.stream):
+        stream = left.stream
+        if stream is None or left.holds:
             return True
-        return left.length < left.stream.size  # else the copy is the log now: nothing else holds it
+        if not self._lives(stream):
+            return left.length < stream.size  # else the copy is the log now: nothing else holds it
+        # What was a copy of what had not been taken yet is compared with that, each time that it has doubled.
+        return stream.size < min(left.length, max(1, 2 * left.compared)) or left.compared >= left.length
 
     def _trusted(self, seen: SeenFile) -> Stream | None:
         """The stream of which all was taken that a file held, if it was not written to since."""
@@ -243,3 +275,13 @@ class Homes:
 
 def _is_quiet(found: os.stat_result) -> bool:
     return abs(time.time() - found.st_mtime) >= QUIET_SECONDS
+
+
+def _copies(file: LogFile, other: LogFile) -> bool:
+    """Whether a file is a copy of another one, or will be."""
+    age = abs(time.time() - file.found().st_mtime)
+    if file.lead != other.lead or file.length > other.length or (file.length < other.length and age > _BEING_COPIED):
+        return False
+    return all(
+        file.read_at(at, PIECE) == other.read_at(at, PIECE)[: file.length - at] for at in range(0, file.length, PIECE)
+    )
