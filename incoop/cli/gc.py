@@ -82,5 +82,5 @@ def _collected_datasets_text(done: CollectedDatasets, dry_run: bool) -> str:
     verb = "would remove" if dry_run else "removed"
     return (
         f"datasets: {verb} {done.packs:,} packs and {done.temporary_files:,} leftovers, rewrite "
-        f"{done.rewritten_packs:,} half-empty packs ({human(done.bytes)})"
+        f"{done.rewritten_packs:,} half-empty or small packs ({human(done.bytes)})"
     )
