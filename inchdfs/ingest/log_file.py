@@ -33,8 +33,8 @@ class LogContent(Protocol):
     #: Nobody will write to it any more, so that a last line without an end is one.
     ended: bool
 
-    def read_at(self, position: int, size: int) -> bytes:
-        """As many of the bytes as are there."""
+    def read_into(self, position: int, target: memoryview) -> int:
+        """As many of the bytes from there on as there are, and as fit."""
         ...
 
 
@@ -95,11 +95,16 @@ class LogFile:
                 self._find_lead(size)
             self.length = size - self.lead if self._lead_known else 0
 
-    def read_at(self, position: int, size: int) -> bytes:
+    def read_into(self, position: int, target: memoryview) -> int:
         with readable(Path(self.path)):
-            if not self.compressed:
-                return os.pread(self._handle, size, self.lead + position)
-            return self._decompressed_at(self.lead + position, size)
+            if self.compressed:
+                return self._decompress_into(self.lead + position, target)
+            return os.preadv(self._handle, [target], self.lead + position)
+
+    def read_at(self, position: int, size: int) -> bytes:
+        """The same as bytes of their own."""
+        target = memoryview(bytearray(size))
+        return bytes(target[: self.read_into(position, target)])
 
     def _find_lead(self, size: int) -> None:
         self._lead_known = False
@@ -131,20 +136,21 @@ class LogFile:
         self.lead, self.length = lead, total - lead
         self._reader = None
 
-    def _decompressed_at(self, position: int, size: int) -> bytes:
+    def _decompress_into(self, position: int, target: memoryview) -> int:
         if self._reader is None or position < self._reader_at:
             self._reader, self._reader_at = self._from_beginning(), 0
-        buffer = memoryview(bytearray(max(size, PIECE)))
-        while self._reader_at < position:
-            passed = self._reader(buffer[: min(PIECE, position - self._reader_at)])
-            if not passed:
-                return b""
-            self._reader_at += passed
+        if self._reader_at < position:
+            passed_over = memoryview(bytearray(PIECE))
+            while self._reader_at < position:
+                passed = self._reader(passed_over[: min(PIECE, position - self._reader_at)])
+                if not passed:
+                    return 0
+                self._reader_at += passed
         got = 0
-        while got < size and (more := self._reader(buffer[got:size])):
+        while got < len(target) and (more := self._reader(target[got:])):
             got += more
         self._reader_at += got
-        return bytes(buffer[:got])
+        return got
 
     def _from_beginning(self) -> ReadInto:
         os.lseek(self._handle, 0, os.SEEK_SET)

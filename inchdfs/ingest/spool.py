@@ -58,13 +58,13 @@ class InputSpool:
             write_fully(self._file.fileno(), piece)
         self.length += len(piece)
 
-    def read_at(self, position: int, size: int) -> bytes:
-        return os.pread(self._file.fileno(), size, position - self._begins)
+    def read_into(self, position: int, target: memoryview) -> int:
+        return os.preadv(self._file.fileno(), [target], position - self._begins)
 
     def forget(self, taken: int) -> None:
         """Give back the room of what was taken, where little else is left: a line that has no end yet."""
         if self.length - taken <= _PIECE and taken > self._begins:
-            rest = self.read_at(taken, self.length - taken)
+            rest = os.pread(self._file.fileno(), self.length - taken, taken - self._begins)
             self._begins = taken
             with using_store(self._folder):
                 self._file.truncate(0)
