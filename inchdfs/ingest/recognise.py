@@ -22,13 +22,18 @@ from dataclasses import dataclass
 import xxhash
 
 from incoop.base.content_ids import content_id
-from incoop.inchdfs.cutting.chunk_table import EDGE
+from incoop.inchdfs.cutting.chunk_table import EDGE, offsets_of
 from incoop.inchdfs.ingest.log_file import LogFile
 from incoop.inchdfs.ingest.names import is_rotated, live_name, may_be_copy
 from incoop.inchdfs.ingest.streams import Stream
 
 #: The bytes of a stored chunk, by its id.
 Stored = Callable[[bytes], bytes]
+
+
+#: Chunks that are compared of a file that lies where it lay: another one, in the same inode, would have to have all of
+#: them, some 64 KiB each at least, at the same places.
+_COMPARED = 16
 
 
 class Match(enum.Enum):
@@ -81,9 +86,15 @@ def _comes_back(path: str, inode: tuple[int, int], stream: Stream) -> bool:
 
 
 def match(file: LogFile, stream: Stream, stored: Stored) -> Match:
-    """Compare a file with what was taken of a stream, as far as they go."""
+    """Compare a file with what was taken of a stream, as far as they go.
+
+    Every chunk is compared, unless the file lies in the inode that the stream was last seen in: then some do, of which
+    the first and the last are two. A log that grows costs what it grew by.
+    """
     if not stream.size or not file.length or file.lead != stream.skip:
         return Match.NONE
+    if file.inode == stream.inode and not file.compressed and file.length >= stream.size:
+        return Match.ALL if _stand(file, stream, _spread(len(stream.rows))) else Match.NONE
     position = 0
     for id_, length in zip(stream.rows["id"].tolist(), stream.rows["length"].tolist(), strict=True):
         data = file.read_at(position, length)
@@ -111,11 +122,22 @@ def still_holds(file: LogFile, stream: Stream) -> bool:
 
     In one that was truncated, and written beyond where it was taken to, both would have to stand where they did.
     """
-    if file.lead != stream.skip:
-        return False
-    last = len(stream.rows) - 1
-    places = {0: 0, last: stream.size - int(stream.rows["length"][last])} if stream.size else {}
-    return all(
-        content_id(file.read_at(position, int(stream.rows["length"][at]))) == bytes(stream.rows["id"][at])
-        for at, position in places.items()
-    )
+    return file.lead == stream.skip and _stand(file, stream, {0, len(stream.rows) - 1} if stream.size else set())
+
+
+def _stand(file: LogFile, stream: Stream, which: set[int]) -> bool:
+    """Whether some chunks of a stream stand in a file where they should."""
+    offsets, lengths, ids = offsets_of(stream.rows), stream.rows["length"], stream.rows["id"]
+    return all(content_id(file.read_at(int(offsets[at]), int(lengths[at]))) == bytes(ids[at]) for at in sorted(which))
+
+
+def _spread(count: int) -> set[int]:
+    """Some of so many chunks: all of few, else from the first to the last.
+
+    Example:
+        >>> sorted(_spread(3)), sorted(_spread(1000))[:3], max(_spread(1000)), len(_spread(1000))
+        ([0, 1, 2], [0, 66, 133], 999, 16)
+    """
+    if count <= _COMPARED:
+        return set(range(count))
+    return {at * (count - 1) // (_COMPARED - 1) for at in range(_COMPARED)}

@@ -37,7 +37,7 @@ from incoop.inchdfs.store.put import ChunkSink
 #: long manifests, larger ones more to write again with every batch, whose last chunk is cut anew.
 _EXPECTED = 16 << 20
 
-#: Takes half of the processor's time that rabin does, which no version that was there before asks for.
+#: Takes half of the time that rabin does, and no earlier version asks for that.
 _CHUNKER = "fastcdc"
 
 #: Versions made by ingests that are kept: a job that began with one still finds it some batches later.

@@ -6,8 +6,11 @@ import bz2
 import gzip
 import os
 import shutil
+import subprocess
+import sys
 import time
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -16,6 +19,7 @@ import zstandard
 from incoop.inchdfs import Dataset as StoredDataset
 from incoop.inchdfs import DatasetStore, diff, expand, put
 from incoop.inchdfs.ingest import homes as homes_module
+from incoop.inchdfs.ingest.log_file import LogFile
 from incoop.inchdfs.ingest.streams import NOTE
 from tests.ingest.shipper import SMALL, Shipper
 
@@ -554,3 +558,94 @@ def test_what_was_all_taken_long_ago_is_not_opened_by_the_next_ingest(
     shipper.poll()
     assert opened == ["a.log", "a.log.1"]
     each_once(shipper, numbered(0, 300), b"late\n")
+
+
+class Crash(BaseException):
+    """Nothing catches it, as nothing catches a kill."""
+
+
+@pytest.mark.parametrize("step", range(12))
+def test_a_crash_at_any_step_of_a_commit(
+    shipper: Shipper, logs: Path, step: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before every sync and every name that a commit gives, and after the last."""
+    add(logs / "a.log", numbered(0, 100))
+    shipper.poll()
+    add(logs / "a.log", numbered(100, 200))
+    add(logs / "b.log", numbered(500, 600))
+    calls = 0
+
+    def crashing(real):  # type: ignore[no-untyped-def]
+        def call(*words, **options):  # type: ignore[no-untyped-def]
+            nonlocal calls
+            calls += 1
+            if calls > step:  # a process that is gone does not clean up either
+                raise Crash
+            return real(*words, **options)
+
+        return call
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", crashing(os.fsync))
+        for name in ("rename", "replace", "hardlink_to", "unlink"):
+            patch.setattr(Path, name, crashing(getattr(Path, name)))
+        with suppress(Crash):
+            shipper.poll()
+    assert calls > min(step, 8), "a commit has more steps than that"
+    shipper.kill()
+    shipper.poll()
+    each_once(shipper, numbered(0, 200), numbered(500, 600))
+
+
+MEMORY = """
+import resource, sys, threading
+from incoop.inchdfs import DatasetStore
+from incoop.inchdfs.ingest.follow import IngestOptions, ingest
+ingest(DatasetStore("store"), ["small.log"], "logs", IngestOptions(), tell=print)
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+done = ingest(DatasetStore("store"), ["large.log"], "logs", IngestOptions(), tell=print)
+print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024, done.bytes)
+"""
+
+
+def test_memory_does_not_grow_with_what_there_is_to_take(tmp_path: Path) -> None:
+    (tmp_path / "small.log").write_bytes(numbered(0, 10))
+    block = numbered(0, 50_000)
+    with (tmp_path / "large.log").open("wb") as file:
+        for number in range(150):
+            file.write(b"block %d\n" % number + block)
+    words = [sys.executable, "-c", MEMORY]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=True)
+    grown, taken = map(int, done.stdout.split())
+    assert taken == (tmp_path / "large.log").stat().st_size > 150 << 20
+    assert grown < 64
+
+
+@pytest.mark.parametrize("taken", [0, 300], ids=["a new log", "one that is known"])
+@pytest.mark.parametrize("regrown", [200, 3000], ids=["shorter", "longer"])
+def test_a_log_that_is_copied_and_truncated_while_it_is_read(
+    shipper: Shipper, logs: Path, monkeypatch: pytest.MonkeyPatch, taken: int, regrown: int
+) -> None:
+    if taken:
+        add(logs / "a.log", numbered(0, taken))
+        shipper.poll()
+    add(logs / "a.log", numbered(taken, 2000))
+    shipper.look()
+    monkeypatch.setattr("incoop.inchdfs.ingest.whole_lines._PIECE", 5000)
+    real, reads = LogFile.read_into, 0
+
+    def read_into(file: LogFile, position: int, target: memoryview) -> int:
+        nonlocal reads
+        reads += len(target) == 5000
+        if reads == 3 and len(target) == 5000:
+            copytruncate(logs / "a.log", logs / "a.log.1")
+            add(logs / "a.log", numbered(5000, 5000 + regrown))
+        return real(file, position, target)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(LogFile, "read_into", read_into)
+        shipper.take()
+    assert reads >= 3
+    for _ in range(2):
+        shipper.poll()
+    each_once(shipper, numbered(0, 2000), numbered(5000, 5000 + regrown))
