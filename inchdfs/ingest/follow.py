@@ -7,6 +7,7 @@ batch). A stop takes one more batch. Without `follow` what is there at one look 
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 from collections import deque
@@ -93,7 +94,10 @@ def ingest(
         raise BadCall("a batch has at least one byte and takes more than no time, and one version is kept.")
     if STANDARD_INPUT in sources and len(sources) > 1:
         raise BadCall("standard input (-) cannot be mixed with other sources.")
+    if STANDARD_INPUT in sources and sys.stdin is None:
+        raise BadCall("standard input is closed; redirect something to it, or name a file.")
     running = _Ingest(store, list(sources), target.name, options, tell, show, stop or threading.Event())
+    running.demand_files()
     with store.writing():  # makes the folders, and removes what a killed ingest left
         pass
     with ingest_lock(store, target.name):
@@ -120,6 +124,12 @@ class _Ingest:
         self._status = IngestStatus()
         self._taken: deque[tuple[float, int]] = deque()
 
+    def demand_files(self) -> None:
+        """An error where there is nothing to take, and nothing to wait for."""
+        waits = self._from_input or self._options.follow
+        if not waits and not any(not seen.beside for seen in self._listing.look()):
+            raise InputNotFound(", ".join(self._sources), "there is no log file")
+
     def run(self) -> IngestStatus:
         self._load()
         try:
@@ -141,15 +151,19 @@ class _Ingest:
         self._homes = Homes(streams, self._listing, self._troubles, self._dataset.stored)
 
     def _take_what_is_there(self) -> None:
-        for _ in range(_LOOKS_AT_ONCE):
+        looks = 0
+        while looks < _LOOKS_AT_ONCE and not self._stop.is_set():
             self._homes.look()
-            if not self._homes.files:
-                raise InputNotFound(", ".join(self._sources), "there is no log file")
             there = [stream for stream in self._homes.streams if stream.home is not None]
+            took = False
             while not self._stop.is_set() and self._take() is not None:
                 self._tell_status()
-            if all(stream.home is not None for stream in there):
+                took = True
+            if self._homes.unopened and took:
+                continue  # more files than can be open: those that were taken are closed at the next look
+            if not self._homes.unopened and all(stream.home is not None for stream in there):
                 return
+            looks += 1
 
     def _follow(self) -> None:
         waits_since: float | None = 0.0  # what is there at first has waited long enough
@@ -192,7 +206,7 @@ class _Ingest:
 
     def _new_stream(self, spool: InputSpool, taken: int = 0) -> Stream:
         spool.begin_at(taken)
-        stream = Stream(unused_name("stdin", self._homes.streams), STANDARD_INPUT, home=spool)
+        stream = Stream(unused_name("stdin", {s.name for s in self._homes.streams}), STANDARD_INPUT, home=spool)
         self._homes.streams.append(stream)
         return stream
 

@@ -78,8 +78,12 @@ class Homes:
         #: Streams whose files were closed, and inodes of those that are open.
         self._held: set[int] = set()
         self._inodes: set[tuple[int, int]] = set()
-        #: Files of the last look.
+        #: Streams whose files may be closed, and those that were all taken, by inode.
+        self._idle: list[Stream] = []
+        self._all_taken: dict[tuple[int, int], Stream] = {}
+        #: Files of the last look, and whether some of them wait until others can be closed.
         self.files = 0
+        self.unopened = False
 
     def close(self) -> None:
         for stream in self.streams:
@@ -113,10 +117,14 @@ class Homes:
         now = {each.path: _look_of(each.found) for each in seen}
         self._left = {path: left for path, left in self._left.items() if now.get(path) == left.look}
         self._held = {id(left.stream) for left in self._left.values() if left.holds}
-        self._inodes = {file.inode for file in self._open_files()}
+        self._inodes = {s.home.inode for s in self.streams if isinstance(s.home, LogFile)}
+        self._idle = [s for s in reversed(self.streams) if isinstance(s.home, LogFile) and (s.waits or not s.lag)]
+        self._all_taken = {
+            (s.stamp.device, s.stamp.inode): s for s in self.streams if s.trusted and s.stamp is not None
+        }
+        self.unopened = False
         new = [opened for each in self._hinted_first(seen) if (opened := self._see(each)) is not None]
         self._begin(new)
-        self._close_some()
 
     def _look_again(self, stream: Stream, file: LogFile, by_inode: dict[tuple[int, int], SeenFile]) -> None:
         """The file is the one that it was, but may have been renamed, removed, truncated or written to."""
@@ -155,6 +163,9 @@ class Homes:
             self._left[seen.path] = _Left(_look_of(seen.found), known, known.size, holds=True)
             self._held.add(id(known))
             known.path = seen.path
+            return None
+        if not self._has_room():
+            self.unopened = True
             return None
         try:
             file = LogFile(seen.path)
@@ -208,8 +219,10 @@ class Homes:
             stream = Stream(seen.name, seen.path, skip=file.lead)
             self._settle(stream, seen.path, file)
             begun.append((seen.path, file, stream))
+        names = {stream.name for stream in self.streams}
         for _, _, stream in sorted(begun[known:], key=lambda each: (each[1].stamp().mtime_ns, each[0])):
-            stream.name = unused_name(stream.name, self.streams)
+            stream.name = unused_name(stream.name, names)
+            names.add(stream.name)
             self.streams.append(stream)
 
     def _matching(self, file: LogFile) -> Iterator[Matching]:
@@ -236,32 +249,28 @@ class Homes:
 
     def _trusted(self, seen: SeenFile) -> Stream | None:
         """The stream of which all was taken that a file held, if it was not written to since."""
-        look = _look_of(seen.found)[:-1]  # a rename moves the last
-        for stream in self.streams:
-            stamp = stream.stamp
-            if not stream.trusted or stamp is None or stamp.inode != seen.found.st_ino or self._lives(stream):
-                continue
-            if (stamp.device, stamp.inode, stamp.size, stamp.mtime_ns) == look:
-                return stream
-        return None
+        stream = self._all_taken.get(seen.inode)
+        if stream is None or stream.stamp is None or self._lives(stream):
+            return None
+        stamp = stream.stamp  # without the time that a rename moves
+        return stream if (stamp.size, stamp.mtime_ns) == (seen.found.st_size, seen.found.st_mtime_ns) else None
 
     def _say_trouble(self, seen: SeenFile, why: str) -> None:
         young = abs(time.time() - seen.found.st_mtime) < _BEING_COMPRESSED
         if not (young and seen.path.endswith(COMPRESSED)):
             self._troubles.say(seen.path, why)
 
-    def _open_files(self) -> list[LogFile]:
-        return [stream.home for stream in self.streams if isinstance(stream.home, LogFile)]
-
-    def _close_some(self) -> None:
-        idle = [stream for stream in self.streams if isinstance(stream.home, LogFile) and not stream.lag]
-        too_many = len(self._open_files()) - self._most_open
-        for stream in idle[: max(0, too_many)]:
-            assert isinstance(stream.home, LogFile)
-            left = _Left(_look_of(stream.home.found()), stream, stream.size, holds=True)
-            self._left[stream.home.path] = left
+    def _has_room(self) -> bool:
+        """Whether another file may be open, once one was closed of which nothing is to be taken."""
+        while len(self._inodes) >= self._most_open and self._idle:
+            stream = self._idle.pop()
+            file = stream.home
+            assert isinstance(file, LogFile)
+            self._inodes.discard(file.inode)
+            self._left[file.path] = _Left(_look_of(file.found()), stream, stream.size, holds=True)
             self._held.add(id(stream))
             self.leave(stream)
+        return len(self._inodes) < self._most_open
 
     def note_stamps(self) -> None:
         """See which files need not be read again by the next ingest: those of which all was taken, for some time."""

@@ -7,7 +7,7 @@ scratch. An entry that was put, and not ingested, is a stream, too: its file is 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -40,6 +40,8 @@ class Stream:
     trusted: bool = False
     #: Where its content is now, if that is known.
     home: LogContent | None = None
+    #: All that is there and was not taken is a line without an end.
+    waits: bool = False
     size: int = 0
 
     def __post_init__(self) -> None:
@@ -48,6 +50,7 @@ class Stream:
     def grow(self, rows: Rows) -> None:
         """Take in what was taken."""
         self.rows, self.size = rows, int(rows["length"].sum(dtype=np.int64))
+        self.waits = False
 
     @property
     def lag(self) -> int:
@@ -94,14 +97,13 @@ def manifest_of(streams: Sequence[Stream], before: Manifest, versions: Iterable[
     return Manifest(before.settings, before.records_tag, entries, rows, {NOTE: note})
 
 
-def unused_name(wanted: str, streams: Iterable[Stream]) -> str:
+def unused_name(wanted: str, taken: Collection[str]) -> str:
     """The name of a new entry: as wanted, or numbered where an earlier log had that name.
 
     Example:
-        >>> unused_name("a.log", [Stream("a.log", "/a.log"), Stream("a.log~2", "/a.log")])
+        >>> unused_name("a.log", {"a.log", "a.log~2"})
         'a.log~3'
     """
-    taken = {stream.name for stream in streams}
     number, name = 1, wanted
     while name in taken:
         number += 1

@@ -151,7 +151,8 @@ class LogDataset:
             if isinstance(home, LogFile) and not still_holds(home, stream):
                 homes.leave(stream)
                 return None
-            if not read.find():
+            stream.waits = not read.find()
+            if stream.waits:
                 return None
             kept, first = self._reopened(stream)
             chunks = []

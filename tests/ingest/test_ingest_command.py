@@ -6,6 +6,7 @@ import fcntl
 import json
 import os
 import pty
+import shlex
 import signal
 import subprocess
 import termios
@@ -241,6 +242,22 @@ def test_names_that_command_a_terminal_are_escaped(tmp_path: Path) -> None:
     (tmp_path / "a.log").write_bytes(b"fine\n")
     done = incoop_here("ingest", ".", "logs", cwd=tmp_path)
     assert done.returncode == 0 and "\x1b" not in done.stderr and "\\x1b[2J.gz: " in done.stderr
+
+
+def test_more_files_than_the_system_lets_us_open(tmp_path: Path) -> None:
+    (tmp_path / "logs").mkdir()
+    for number in range(300):
+        (tmp_path / "logs" / f"{number}.log").write_bytes(b"line %d\nunfinished" % number)
+    call = f"ulimit -n 64; exec {shlex.join(INCOOP)} ingest logs logs"
+    done = subprocess.run(["sh", "-c", call], cwd=tmp_path, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "2.6 KiB in 300 lines from 300 files\n")
+    assert Counter(lines_in(tmp_path)) == Counter(b"line %d" % number for number in range(300))
+
+
+def test_closed_standard_input_is_said(tmp_path: Path) -> None:
+    call = f"exec {shlex.join(INCOOP)} ingest - logs <&-"
+    done = subprocess.run(["sh", "-c", call], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 2 and "standard input is closed" in done.stderr
 
 
 def test_help_shows_examples() -> None:

@@ -377,14 +377,28 @@ def test_more_files_than_may_be_open(tmp_path: Path, logs: Path) -> None:
     for turn in range(3):
         for number in range(10):
             add(logs / f"{number}.log", numbered(number * 1000 + turn * 10, number * 1000 + turn * 10 + 10))
-        shipper.poll()
-        shipper.poll()
+        for _ in range(4):
+            shipper.poll()
         assert sum(stream.home is not None for stream in shipper.homes.streams) == 3
     (logs / "4.log").rename(logs / "4.log.1")
     add(logs / "4.log.1", b"late\n")
     shipper.poll()
     each_once(shipper, *(numbered(number * 1000, number * 1000 + 30) for number in range(10)), b"late\n")
     assert len(shipper.by_stream()) == 10
+
+
+def test_more_files_than_may_be_open_none_of_which_ends_with_a_newline(tmp_path: Path, logs: Path) -> None:
+    for number in range(10):
+        add(logs / f"{number}.log", b"%d\nunfinished" % number)
+    shipper = Shipper(tmp_path / "store", logs, most_open=3)
+    for _ in range(4):
+        shipper.poll()
+    assert sorted(shipper.lines()) == [b"%d" % number for number in range(10)]
+    for number in range(10):
+        add(logs / f"{number}.log", b" now\n")
+        for _ in range(2):
+            shipper.poll()
+    assert Counter(shipper.lines()) == Counter([b"unfinished now"] * 10 + [b"%d" % number for number in range(10)])
 
 
 def test_a_small_budget_serves_every_file(shipper: Shipper, logs: Path) -> None:
