@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass
+from queue import SimpleQueue
 
 import numpy as np
 
@@ -29,7 +30,7 @@ from incoop.inchdfs.ingest.streams import Stream, manifest_of, streams_in, versi
 from incoop.inchdfs.ingest.whole_lines import LONGEST_LINE, WholeLines
 from incoop.inchdfs.store.dataset_store import DatasetStore, VersionName
 from incoop.inchdfs.store.manifest import Manifest, tag_of
-from incoop.inchdfs.store.pack_writer import PackWriter
+from incoop.inchdfs.store.pack_writer import FreeBatches, PackWriter
 from incoop.inchdfs.store.packs import PackIndex, read_chunk
 from incoop.inchdfs.store.put import ChunkSink
 
@@ -71,6 +72,7 @@ class LogDataset:
     ) -> None:
         self._store, self.name, self._settings, self._compress, self._keep = store, name, settings, compress, keep
         self._index: PackIndex | None = None
+        self._free: FreeBatches = SimpleQueue()
         self._after = 0
         self._versions: list[int] = []
         self._before = self._empty(0)
@@ -122,7 +124,8 @@ class LogDataset:
         self._batches += 1
         taken = lines = 0
         grown: list[tuple[Stream, Rows]] = []
-        with self._store.writing(), PackWriter(self._store.packs, self._store.temporary, self._compress) as writer:
+        packs, temporary = self._store.packs, self._store.temporary
+        with self._store.writing(), PackWriter(packs, temporary, self._compress, self._free) as writer:
             self._index = PackIndex.load(self._store.packs, self._index)
             sink = ChunkSink(self._index, writer)
             for stream in waiting:

@@ -91,7 +91,7 @@ def ingest(
         "version": str(done.version) if done.version else None,
         "seconds": round(time.perf_counter() - started, 3),
     }
-    kept_back = f"; {human(done.lag)} wait, of lines without an end" if done.lag else ""
+    kept_back = f"; {human(done.lag)} not taken yet" if done.lag else ""
     show_report(report, facts, f"{human(done.bytes)} in {done.lines:,} lines from {done.files} files{kept_back}")
 
 

@@ -132,16 +132,17 @@ def test_rotation_to_a_new_file_with_the_same_header(shipper: Shipper, logs: Pat
     each_once(shipper, HEADER, HEADER, numbered(0, 200))
 
 
-def test_an_inode_that_another_file_has_now(shipper: Shipper, logs: Path) -> None:
-    (logs / "a.log").write_bytes(numbered(0, 100))
+@pytest.mark.parametrize("header", [b"", HEADER * 10], ids=["other first lines", "the same first lines"])
+def test_an_inode_that_another_file_has_now(shipper: Shipper, logs: Path, header: bytes) -> None:
+    (logs / "a.log").write_bytes(header + numbered(0, 100))
     shipper.poll()
     inode = (logs / "a.log").stat().st_ino
     # The same inode with other content, longer than what was taken: as after a removal and a reuse.
-    (logs / "a.log").write_bytes(numbered(1000, 1200))
+    (logs / "a.log").write_bytes(header + numbered(1000, 1200))
     assert (logs / "a.log").stat().st_ino == inode
     shipper.kill()
     shipper.poll()
-    each_once(shipper, numbered(0, 100), numbered(1000, 1200))
+    each_once(shipper, header, header, numbered(0, 100), numbered(1000, 1200))
 
 
 def test_truncated_and_written_beyond_where_it_was_taken_to(shipper: Shipper, logs: Path) -> None:
