@@ -664,3 +664,27 @@ def test_a_log_that_is_copied_and_truncated_while_it_is_read(
     for _ in range(2):
         shipper.poll()
     each_once(shipper, numbered(0, 2000), numbered(5000, 5000 + regrown))
+
+
+def test_a_copy_that_was_seen_beside_its_log_is_read_to_its_end_when_the_log_is_truncated(
+    shipper: Shipper, logs: Path
+) -> None:
+    add(logs / "a.log", numbered(0, 100))
+    shipper.poll()
+    add(logs / "a.log", numbered(100, 200))
+    shutil.copyfile(logs / "a.log", logs / "a.log.1")
+    shipper.look()
+    os.truncate(logs / "a.log", 0)
+    shipper.poll()
+    each_once(shipper, numbered(0, 200))
+
+
+def test_a_copy_of_what_was_never_taken_is_taken_when_its_log_is_another_one(shipper: Shipper, logs: Path) -> None:
+    add(logs / "a.log", numbered(0, 100))
+    shutil.copyfile(logs / "a.log", logs / "a.log.1")
+    shipper.look()
+    os.truncate(logs / "a.log", 0)
+    add(logs / "a.log", numbered(500, 800))  # longer than it was
+    for _ in range(2):
+        shipper.poll()
+    each_once(shipper, numbered(0, 100), numbered(500, 800))
