@@ -52,7 +52,7 @@ LONGEST_FIRST = (
     "bench/test_benchmarks.py",
     "end_to_end/test_kill.py",
     "ingest/test_daemons.py",
-    "ingest/test_shippers.py",
+    "ingest/test_ingest_command.py",
 )
 
 

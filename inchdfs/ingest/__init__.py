@@ -7,8 +7,10 @@
     streams.py      what is known of each log, and how it is kept in the manifest
     recognise.py    which known log a file is, by its content
     homes.py        where each known log is now, look by look
-    take.py         whole lines of some logs as a new version
+    whole_lines.py  lines that have an end
+    take.py         those of some logs as a new version
     lock.py         one ingest a dataset
+    signals.py      who asks for an end
     follow.py       the loop: look, take, wait
 
 Contract: a *stream* is what was written to one log, from its first byte on, under whatever names it has been since. A

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import time
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +15,8 @@ from incoop.inchdfs.cutting.chunk_table import rows_of
 from incoop.inchdfs.ingest.homes import Homes
 from incoop.inchdfs.ingest.listing import LogListing, Troubles
 from incoop.inchdfs.ingest.take import LogDataset, Taken
+
+HEADER = b"#Version: 1.0\n#Fields: date time c-ip cs-method cs-uri-stem sc-status time-taken\n"
 
 #: Small, so that a few lines are several chunks.
 SMALL = ChunkSettings(average=256)
@@ -76,3 +82,27 @@ class Shipper:
         for entry, rows in Dataset(self.store, "logs").manifest.by_file():
             scratch = rows_of(Splitter(SMALL).split_bytes(contents[entry.name]))
             assert np.array_equal(rows, scratch), entry.name
+
+
+def numbered(low: int, high: int) -> bytes:
+    return b"".join(b"%06d GET /page/%d 200\n" % (n, n * 7919 % 1000) for n in range(low, high))
+
+
+def add(path: Path, content: bytes) -> None:
+    with path.open("ab") as file:
+        file.write(content)
+
+
+def age(path: Path, seconds: float = 60) -> None:
+    """Make a file one that nobody has written to for some time."""
+    os.utime(path, (time.time() - seconds, time.time() - seconds))
+
+
+def copytruncate(path: Path, copy: Path) -> None:
+    shutil.copyfile(path, copy)
+    os.truncate(path, 0)
+
+
+def each_once(shipper: Shipper, *contents: bytes) -> None:
+    assert Counter(shipper.lines()) == Counter(b"".join(contents).splitlines())
+    shipper.check_cuts()
