@@ -69,6 +69,7 @@ bench-users: setup
 	$(BIN)/python -m bench.bench_days --data made --size 64M,512M
 	$(BIN)/python -m bench.bench_combiners
 	$(BIN)/python -m bench.bench_commands
+	$(BIN)/python -m bench.bench_logs
 
 bench-kernels: setup
 	$(BIN)/python -m pytest bench/kernels -o python_files='bench_*.py' -o addopts= -q --benchmark-columns=median,min,max,rounds

@@ -3,6 +3,7 @@
     cutting/    where bytes are cut
     files/      the user's files, and the chunks of one
     store/      datasets: what is kept of them, and what came and went between two versions
+    ingest/     logs that grow and rotate, into a dataset
 
 Each imports those above it here, and base. A name is loaded when it is first used.
 """

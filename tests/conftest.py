@@ -64,6 +64,8 @@ LONGEST_FIRST = (
     "fronts/test_rdd_laws.py",
     "bench/test_benchmarks.py",
     "end_to_end/test_kill.py",
+    "ingest/test_daemons.py",
+    "ingest/test_ingest_command.py",
 )
 
 

@@ -159,21 +159,18 @@ def total_size(files: Sequence[InputFile]) -> int:
 @contextmanager
 def open_content(file: InputFile) -> Iterator[ReadInto]:
     """Open a file's content for reading from its beginning; what cannot be read says which file it was."""
-    with readable(file.path):
-        if file.path.suffix == ".gz":
-            # It gives what it is asked for, and reads names in headers, however long, byte by byte.
-            with (
-                opened(file.path) as raw,
-                io.BufferedReader(raw, 1 << 20) as buffered,
-                gzip.GzipFile(fileobj=buffered) as unzipped,
-            ):
-                yield unzipped.readinto
-        elif file.path.suffix in _FRAMED:
-            with opened(file.path) as raw, io.BufferedReader(raw, 1 << 20) as buffered:
-                yield _Frames(buffered, *_FRAMED[file.path.suffix]).read_into
-        else:
-            with opened(file.path) as plain:
-                yield plain.readinto
+    with readable(file.path), opened(file.path) as raw:
+        yield content_reader(raw, file.path.suffix)
+
+
+def content_reader(raw: io.FileIO, suffix: str) -> ReadInto:
+    """What reads the content of an open file, which is compressed as its name says."""
+    if suffix == ".gz":
+        # It gives what it is asked for, and reads names in headers, however long, byte by byte: so it is buffered.
+        return gzip.GzipFile(fileobj=io.BufferedReader(raw, 1 << 20), mode="rb").readinto
+    if suffix in _FRAMED:
+        return _Frames(io.BufferedReader(raw, 1 << 20), *_FRAMED[suffix]).read_into
+    return raw.readinto
 
 
 @contextmanager
@@ -216,7 +213,12 @@ def longest_record(file: InputFile) -> int | None:
     if not file.compressed:
         return None
     with readable(file.path):
-        return max(_LONG_RECORD, _MOST_TIMES * file.path.stat().st_size)
+        return longest_content(file.path.stat().st_size)
+
+
+def longest_content(compressed: int) -> int:
+    """The most bytes that so many compressed ones may stand for in earnest, where nothing else bounds them."""
+    return max(_LONG_RECORD, _MOST_TIMES * compressed)
 
 
 @contextmanager

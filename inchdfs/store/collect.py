@@ -1,10 +1,11 @@
-"""Remove what no version needs, and check what every version does.
+"""Remove what no version needs, join what lies in many small pieces, and check what every version needs.
 
 Contract: a chunk that a manifest names is never removed; nothing is removed while a put is running.
 """
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,6 +23,20 @@ from incoop.inchdfs.store.stretch_file import stretch_path
 #: A pack is written anew without its dead chunks when less than this share of it is alive: each byte is copied at
 #: most about twice over its life, and dead bytes never exceed the living.
 _ALIVE_ENOUGH = 0.5
+
+#: Packs smaller than this are joined when there are so many of them, into packs of about so many bytes. An ingest makes
+#: one with every batch; of bytes that come in packs of 100 KiB each is copied twice on the way to a large one.
+_SMALL_PACK = 8 << 20
+_JOINED_FROM = 16
+_JOINED_PACK = 256 << 20
+
+
+class _Fate(enum.Enum):
+    """What a collection does with a pack."""
+
+    STAYS = enum.auto()
+    SMALL = enum.auto()
+    REWRITTEN = enum.auto()
 
 
 @dataclass(slots=True)
@@ -47,9 +62,31 @@ def collect(store: DatasetStore, dry_run: bool = False) -> CollectedChunks:
         _remove_indexes_of_vanished_inputs(store, done, dry_run)
         _remove_packs_without_index(store, done, dry_run)
         live = _live(store)
+        small: dict[int, npt.NDArray[np.intp]] = {}
         for number in range(len(index.names)):
-            _collect_pack(store, index, number, live, done, dry_run)
+            fate, alive = _collect_pack(index, number, live, done)
+            if fate is _Fate.SMALL:
+                small[number] = alive
+            elif fate is _Fate.REWRITTEN and not dry_run:
+                _replace_packs(store, index, {number: alive})
+        _join(store, index, small, done, dry_run)
     return done
+
+
+def _join(
+    store: DatasetStore, index: PackIndex, small: dict[int, npt.NDArray[np.intp]], done: CollectedChunks, dry_run: bool
+) -> None:
+    """Make few packs of many small ones: every look at the store reads the index of each."""
+    while len(small) >= _JOINED_FROM:
+        together: dict[int, npt.NDArray[np.intp]] = {}
+        room = _JOINED_PACK
+        while small and room > 0:
+            number, alive = small.popitem()
+            together[number] = alive
+            room -= int(index.rows["stored"][alive].sum(dtype=np.int64))
+        done.rewritten_packs += len(together)
+        if not dry_run:
+            _replace_packs(store, index, together)
 
 
 def _remove_what_interrupted_writers_left(store: DatasetStore, done: CollectedChunks, dry_run: bool) -> None:
@@ -87,39 +124,39 @@ def _remove_packs_without_index(store: DatasetStore, done: CollectedChunks, dry_
 
 
 def _collect_pack(
-    store: DatasetStore,
-    index: PackIndex,
-    number: int,
-    live: npt.NDArray[np.bytes_],
-    done: CollectedChunks,
-    dry_run: bool,
-) -> None:
+    index: PackIndex, number: int, live: npt.NDArray[np.bytes_], done: CollectedChunks
+) -> tuple[_Fate, npt.NDArray[np.intp]]:
+    """What becomes of a pack, and its chunks that are alive."""
     members = np.flatnonzero(index.pack_of == number)
     rows = index.rows[members]
     alive = np.isin(sortable(rows["id"]), live)
     total, living = int(rows["stored"].sum(dtype=np.int64)), int(rows["stored"][alive].sum(dtype=np.int64))
     if living >= total * _ALIVE_ENOUGH and living:
-        return
-    if not dry_run:
-        _replace_pack(store, index, number, members[alive])
+        return (_Fate.SMALL if living < _SMALL_PACK else _Fate.STAYS), members[alive]
     if living:
         done.rewritten_packs += 1
     else:
         done.packs += 1
     done.bytes += total - living
+    return _Fate.REWRITTEN, members[alive]
 
 
-def _replace_pack(store: DatasetStore, index: PackIndex, number: int, kept: npt.NDArray[np.intp]) -> None:
-    """Write the kept chunks of a pack to a new one, if there are any, and remove it."""
-    name = index.names[number]
+def _replace_packs(store: DatasetStore, index: PackIndex, old: dict[int, npt.NDArray[np.intp]]) -> None:
+    """Write the kept chunks of some packs to a new one, if there are any, and remove the packs."""
+    kept = np.concatenate(list(old.values()))
     compressed = bool((index.rows["stored"][kept] != index.rows["length"][kept]).any())
+    written: set[bytes] = set()
     with PackWriter(store.packs, store.temporary, compressed) as writer:
         for where in index.locations(kept):
-            writer.add(where.id, read_chunk(where))
+            if where.id not in written:  # two puts at once may have stored it twice
+                writer.add(where.id, read_chunk(where))
+                written.add(where.id)
         writer.finish()
-    # The index first: a pack without an index is garbage, an index without its pack is damage.
-    remove(store.packs / f"{name}.index")
-    remove(store.packs / f"{name}.pack")
+    for number in old:
+        name = index.names[number]
+        # The index first: a pack without an index is garbage, an index without its pack is damage.
+        remove(store.packs / f"{name}.index")
+        remove(store.packs / f"{name}.pack")
 
 
 @dataclass(slots=True)
@@ -166,7 +203,8 @@ def verify(
     if drop and found.damaged_chunks:
         with store.collecting():
             for number in np.unique(index.pack_of[~sound]):
-                _replace_pack(store, index, int(number), np.flatnonzero((index.pack_of == number) & sound))
+                kept = np.flatnonzero((index.pack_of == number) & sound)
+                _replace_packs(store, index, {int(number): kept})
     return found
 
 

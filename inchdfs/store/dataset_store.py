@@ -105,9 +105,13 @@ class DatasetStore:
         found = {path.parent.relative_to(self._datasets).as_posix() for path in paths}
         return sorted(name for name in found if is_dataset_name(name))  # others are not ours
 
+    def folder_of(self, name: str) -> Path:
+        """Where the versions of a dataset are."""
+        return self._datasets / VersionName.parse(name).name
+
     def versions(self, name: str) -> list[int]:
         """The versions of a dataset, oldest first; empty when there is no such dataset."""
-        folder = self._datasets / VersionName.parse(name).name
+        folder = self.folder_of(name)
         with using_store(self.folder.parent):
             if not folder.is_dir():
                 return []

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -35,7 +35,7 @@ _LARGE_BATCH = 32 << 20
 _ZSTD_LEVEL = 1
 
 
-class _Batch:
+class PackBatch:
     """Chunks that wait to be written together. Its memory is used again: fresh pages cost as much as a copy."""
 
     def __init__(self, capacity: int) -> None:
@@ -61,21 +61,26 @@ class _Batch:
             start += length
 
 
+#: Batches whose memory can be used again.
+FreeBatches: TypeAlias = "queue.SimpleQueue[PackBatch]"
+
+
 class PackWriter:
     """Writes one pack on a thread of its own, while the caller goes on finding chunks.
 
-    A context manager: leaving it by an error removes what was written.
+    A context manager: leaving it by an error removes what was written. Who writes one pack after the other gives them
+    the same queue of batches that are `free`.
     """
 
-    def __init__(self, packs: Path, temporary: Path, compress: bool = False) -> None:
+    def __init__(self, packs: Path, temporary: Path, compress: bool = False, free: FreeBatches | None = None) -> None:
         self._packs = packs
         self._compressor = zstandard.ZstdCompressor(level=_ZSTD_LEVEL) if compress else None
         self._path = temporary / f"{unique_name()}.pack"
         self._rows: list[tuple[bytes, int, int, int]] = []
         self._size = 0
-        self._batch = _Batch(0)
-        self._written: queue.SimpleQueue[_Batch] = queue.SimpleQueue()
-        self._waiting: queue.Queue[_Batch | None] = queue.Queue(_QUEUED_BATCHES)
+        self._batch = PackBatch(0)
+        self._written: FreeBatches = free if free is not None else queue.SimpleQueue()
+        self._waiting: queue.Queue[PackBatch | None] = queue.Queue(_QUEUED_BATCHES)
         self._failed: BaseException | None = None
         with using_store(packs):
             self._file = self._path.open("wb", buffering=0)
@@ -119,21 +124,21 @@ class PackWriter:
         if self._failed is not None:
             raise self._failed
 
-    def _empty_batch(self, size: int) -> _Batch:
+    def _empty_batch(self, size: int) -> PackBatch:
         """A batch that was written, if it is large enough, else a new one."""
         try:
             batch = self._written.get_nowait()
         except queue.Empty:
-            batch = _Batch(0)
+            batch = PackBatch(0)
         batch.clear()
         if batch.room_for(size):
             return batch
         # With some room to spare, so that the next chunk fits too when chunks are larger than usual.
-        return _Batch(max(_BATCH_BYTES, size if size > _LARGE_BATCH else size + size // 2))
+        return PackBatch(max(_BATCH_BYTES, size if size > _LARGE_BATCH else size + size // 2))
 
     def _write_all(self) -> None:
         """Take batches until None comes; after a failure too, so that a caller that waits goes on and sees it."""
-        batch: _Batch | None = self._batch
+        batch: PackBatch | None = self._batch
         while batch is not None:
             batch = self._waiting.get()
             try:
@@ -147,7 +152,7 @@ class PackWriter:
                     self._written.put(batch)
                 self._waiting.task_done()
 
-    def _write(self, batch: _Batch | None) -> None:
+    def _write(self, batch: PackBatch | None) -> None:
         fd, start = self._file.fileno(), self._size
         if batch is None:
             os.fsync(fd)

@@ -122,6 +122,7 @@ class PackIndex:
     def __init__(self, packs: Path, names: list[str], tables: list[npt.NDArray[Any]]) -> None:
         self._packs = packs.absolute()
         self.names = names
+        self._tables = dict(zip(names, tables, strict=True))
         self.rows = np.concatenate(tables) if tables else np.empty(0, PACK_ROW)
         self.pack_of = np.repeat(np.arange(len(names)), [len(t) for t in tables]) if tables else np.empty(0, np.intp)
         ids = sortable(self.rows["id"])
@@ -129,18 +130,25 @@ class PackIndex:
         self._sorted = ids[self._order]
 
     @classmethod
-    def load(cls, packs: Path) -> PackIndex:
-        """Read the index of every whole pack. A damaged one is left out: its chunks count as lost."""
+    def load(cls, packs: Path, known: PackIndex | None = None) -> PackIndex:
+        """Read the index of every whole pack. A damaged one is left out: its chunks count as lost.
+
+        What is `known` is not read again: a pack is named by what it holds, and never changes.
+        """
         tables = {}
         signer = signer_of(packs.parent)
         with using_store(packs):
-            for path in sorted(packs.glob("*.index")):
+            paths = sorted(packs.glob("*.index"))
+            if known is not None and known.names == [path.stem for path in paths]:
+                return known
+            for path in paths:
                 try:
-                    tables[path.stem] = _read_index(path, signer)
+                    before = known._tables.get(path.stem) if known is not None else None
+                    tables[path.stem] = _read_index(path, signer) if before is None else before
                 except StoreDamaged as damage:
                     log.warning("%s", damage)
                 except FileNotFoundError:  # a collection wrote the pack anew: start again
-                    return cls.load(packs)
+                    return cls.load(packs, known)
         return cls(packs, list(tables), list(tables.values()))
 
     def find(self, ids: npt.NDArray[Any]) -> npt.NDArray[np.intp]:

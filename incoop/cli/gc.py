@@ -4,34 +4,17 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from incoop.cli.options import Size, memo_option, report_option, show_report, store_option
+from incoop.cli.options import Age, Size, memo_option, report_option, show_report, store_option
 from incoop.cli.progress import ProgressLine, human
 from incoop.cli.say import say
 
 if TYPE_CHECKING:
     from incoop.inchdfs.store.collect import CollectedChunks as CollectedDatasets
     from incoop.memo import Collected
-
-_AGE_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
-
-
-class Age(click.ParamType[float]):
-    """A length of time, as in 90s, 30m, 12h, 7d or 4w."""
-
-    name = "age"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        if isinstance(value, int | float):
-            return float(value)
-        text = str(value).strip().lower()
-        try:
-            return float(text[:-1]) * _AGE_UNITS[text[-1:]]
-        except (ValueError, KeyError):
-            self.fail(f"{value!r} is not an age; write 90s, 30m, 12h, 7d or 4w", param, ctx)
 
 
 @click.command()
@@ -99,5 +82,5 @@ def _collected_datasets_text(done: CollectedDatasets, dry_run: bool) -> str:
     verb = "would remove" if dry_run else "removed"
     return (
         f"datasets: {verb} {done.packs:,} packs and {done.temporary_files:,} leftovers, rewrite "
-        f"{done.rewritten_packs:,} half-empty packs ({human(done.bytes)})"
+        f"{done.rewritten_packs:,} half-empty or small packs ({human(done.bytes)})"
     )

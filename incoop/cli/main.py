@@ -30,6 +30,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "demo": ("incoop.cli.demo:demo", "Show the whole idea in one minute."),
     "doctor": ("incoop.cli.doctor:doctor", "Say what is missing on this machine, and how to get it."),
     "put": ("incoop.cli.put:put", "Store files as a new version of a dataset."),
+    "ingest": ("incoop.cli.ingest:ingest", "Take logs that grow and rotate into a dataset, each line once."),
     "ls": ("incoop.cli.ls:ls", "List datasets, or the versions of one."),
     "stat": ("incoop.cli.stat:stat", "Chunks, sizes and shared bytes of a version."),
     "cat": ("incoop.cli.cat:cat", "Write a version's bytes to standard output."),

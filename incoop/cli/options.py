@@ -42,6 +42,47 @@ class Size(click.ParamType[int]):
             self.fail(f"{value!r} is not a size; write 65536, 64K or 1.5M", param, ctx)
 
 
+_TIME_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
+
+
+class Age(click.ParamType[float]):
+    """A length of time, as in 90s, 30m, 12h, 7d or 4w."""
+
+    name = "age"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        if isinstance(value, int | float):
+            return float(value)
+        text = str(value).strip().lower()
+        try:
+            return float(text[:-1]) * _TIME_UNITS[text[-1:]]
+        except (ValueError, KeyError):
+            self.fail(f"{value!r} is not an age; write 90s, 30m, 12h, 7d or 4w", param, ctx)
+
+
+class BatchLimits(click.ParamType[tuple[int, float]]):
+    """A number of bytes, a length of time, or both: whichever comes first. A trailing m means megabytes."""
+
+    name = "batch"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, float]:
+        if isinstance(value, tuple):
+            return value
+        size, seconds = 64 << 20, 10.0
+        for part in str(value).split("|"):
+            text = part.strip().lower()
+            try:
+                if text[-1:] in ("s", "h", "d", "w"):
+                    seconds = Age().convert(text, param, ctx)
+                else:
+                    size = Size().convert(text, param, ctx)
+            except click.BadParameter:
+                size = 0
+        if not (0 < size < 1 << 62 and 0 < seconds < 1e9):
+            self.fail(f"{value!r} is no batch; write a size (64M), a time (10s), or both: '64M|10s'", param, ctx)
+        return size, seconds
+
+
 class Share(click.ParamType[float]):
     """A share of something, as in 5% or 0.05."""
 

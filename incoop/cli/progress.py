@@ -9,21 +9,41 @@ from collections.abc import Callable
 import click
 
 
-class ProgressLine:
+class StatusLine:
     """One line on a terminal, overwritten, and gone at the end; nothing in a pipe."""
 
-    def __enter__(self) -> Callable[[str, int], None]:
+    def __enter__(self) -> StatusLine:
         self._shown, self._next = sys.stderr.isatty(), 0.0
-        return self._say
+        return self
 
-    def _say(self, what: str, count: int) -> None:
+    def show(self, text: str) -> None:
+        """Show a text in the place of the last one, ten times a second at most."""
         if self._shown and time.monotonic() >= self._next:
             self._next = time.monotonic() + 0.1
-            click.echo(f"\r\x1b[K{count:,} {what}", nl=False, err=True)
+            click.echo(f"\r\x1b[K{text}", nl=False, err=True)
 
-    def __exit__(self, *_: object) -> None:
+    def interrupt(self, speak: Callable[[], object]) -> None:
+        """Let somebody else print."""
+        self._clear()
+        speak()
+
+    def _clear(self) -> None:
         if self._shown:
             click.echo("\r\x1b[K", nl=False, err=True)
+
+    def __exit__(self, *_: object) -> None:
+        self._clear()
+
+
+class ProgressLine:
+    """A status line that counts."""
+
+    def __enter__(self) -> Callable[[str, int], None]:
+        self._line = StatusLine().__enter__()
+        return lambda what, count: self._line.show(f"{count:,} {what}")
+
+    def __exit__(self, *_: object) -> None:
+        self._line.__exit__()
 
 
 def human(size: float) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bench import bench_combiners, bench_commands, bench_days, changes, data
+from bench import bench_combiners, bench_commands, bench_days, bench_logs, changes, data
 from bench.measuring import JOBS, Figure, Snapshot, jobs_in, save_figures
 
 if TYPE_CHECKING:
@@ -155,3 +155,10 @@ def test_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_command_that_fails_says_so(tmp_path: Path) -> None:
     with pytest.raises(bench_commands.CommandFailed, match="No such command"):
         bench_commands.Desk(tmp_path).type(["incoop", "nonsense"])
+
+
+def test_logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bench_logs, "APPENDS", 12)
+    monkeypatch.setattr(bench_logs, "APPENDED", 20_000)
+    figures = bench_logs.run(tmp_path, 200_000, list(bench_logs.EXPERIMENTS))
+    assert len(figures) == 3 and all(figure.required is not None for figure in figures)

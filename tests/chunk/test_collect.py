@@ -235,3 +235,18 @@ def test_a_lost_pack_or_index_is_mended_by_putting_again(store: DatasetStore) ->
         assert len(found.damage) == found.versions > 0
         put_bytes(store, "a", content)
         assert cat(store, "a") == content
+
+
+def test_many_small_packs_are_joined(tmp_path: Path) -> None:
+    store = DatasetStore(tmp_path / "store")
+    contents = [text(seed, 3000) for seed in range(40)]
+    for number, content in enumerate(contents):
+        put_bytes(store, f"d{number}", content, settings=RABIN, compress=number % 3 == 0)
+    assert len(list(store.packs.glob("*.pack"))) == 40
+    assert collect(store, dry_run=True).rewritten_packs == 40
+    assert len(list(store.packs.glob("*.pack"))) == 40
+    assert collect(store).rewritten_packs == 40
+    assert len(list(store.packs.glob("*"))) == 2
+    assert [cat(store, f"d{number}") for number in range(40)] == contents
+    assert collect(store).rewritten_packs == 0, "once"
+    assert verify(store).damaged_chunks == 0
