@@ -75,6 +75,7 @@ class JobSession:
         strict: float | bool | None = None,
         verify: float = 0.0,
         origin: Origin | None = None,
+        counts_store: bool = False,
     ) -> Result:
         """Run a job on a path, a glob, a folder, a list of those, `inchdfs:/NAME[@VERSION]`, or another result.
 
@@ -83,13 +84,15 @@ class JobSession:
         `strict` refuses to run when less than that share of the input can be reused (True: 90 %), or when the functions
         do what cannot be followed. `verify` computes a random share of the result again, from scratch, in a process of
         its own, and raises NotDeterministic when it comes out differently. `origin` says how to ask for this run again.
+        `counts_store` notes the size of the store in the job's history, for a report page.
         """
         if not isinstance(job, Job):
             raise BadCall(f"run takes a Job, not {job!r:.80}: incoop.Job('name', mapper=…, reducer=…).")
         if (strict is not None and not 0 <= float(strict) <= 1) or not 0 <= verify <= 1:
             raise BadCall("strict and verify are shares, between 0 and 1.")
         share = None if strict is None or strict is False else _STRICT if strict is True else float(strict)
-        return self.execute(job, inputs, self.options(paranoid=paranoid, strict=share, verify=verify, origin=origin))
+        given = self.options(paranoid=paranoid, strict=share, verify=verify, origin=origin, counts_store=counts_store)
+        return self.execute(job, inputs, given)
 
     def execute(self, job: Job, inputs: Any, options: RunOptions) -> Result:
         """Run a job for another way in, with options of its own."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import struct
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, astuple, dataclass
 from typing import Any
 
 #: Bumped whenever the layout changes; a kind of stage has a version of its own for what it keeps.
@@ -27,6 +27,30 @@ class Origin:
     inputs: tuple[str, ...]
     #: Where the paths are from.
     folder: str
+
+
+#: Runs of a job that are remembered: what fits into a picture, some three kilobytes of a record.
+KEPT_RUNS = 50
+
+
+@dataclass(frozen=True, slots=True)
+class PastRun:
+    """What is remembered of a run, for people: nothing is decided by it."""
+
+    generation: int
+    #: When it ended, in seconds since the epoch, and how long it took.
+    when: float
+    seconds: float
+    input_bytes: int
+    fresh_bytes: int
+    #: Bytes of all packs of the store; None where nobody asked.
+    store_bytes: int | None = None
+
+
+def remembered(history: tuple[PastRun, ...], run: PastRun) -> tuple[PastRun, ...]:
+    """A job's history with one more run: the first of all, and the last ones."""
+    runs = (*history, run)
+    return (*runs[:1], *runs[1:][-(KEPT_RUNS - 1) :])
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +72,8 @@ class Record:
     origin: Origin | None
     #: What its kind of stage keeps, in its own form.
     body: bytes
+    #: The job's runs, this one the last.
+    history: tuple[PastRun, ...] = ()
 
     def to_bytes(self) -> bytes:
         head = json.dumps(
@@ -59,6 +85,7 @@ class Record:
                 "amended": self.amended,
                 "places": self.places,
                 "origin": asdict(self.origin) if self.origin is not None else None,
+                "history": [astuple(run) for run in self.history],
             },
             separators=(",", ":"),
         ).encode()
@@ -82,4 +109,5 @@ class Record:
             places=head["places"],
             origin=origin and Origin(origin["job"], tuple(origin["inputs"]), origin["folder"]),
             body=data[at:],
+            history=tuple(PastRun(*run) for run in head.get("history", ())),
         )

@@ -11,7 +11,7 @@ from incoop.base.errors import IncoopError
 from incoop.code import Observed
 from incoop.contraction.parts.packs import BlockLost
 from incoop.contraction.tree.node import NodeTask, NotIntegers
-from incoop.engine.events import DidExecute, DidReuse, WillRun
+from incoop.engine.events import DidExecute, DidLay, DidReuse, WillRun
 from incoop.engine.failures import AtKey, JobFailed
 from incoop.engine.running.nearby import cores
 from incoop.engine.running.work import Nearby, Work
@@ -43,6 +43,7 @@ class ContractStep:
         if stage.job.reducer is None or stage.output is not None:
             return None
         self._missing = stage.plan.needed()[1]
+        stage.attempt.events.tell(DidLay(stage.plan.counts()))
         stage.attempt.events.tell(DidReuse(self.name, stage.plan.known_nodes()))
         self._nodes = [stage.plan.node_task(level, index) for level, index in self._missing]
         combines = stage.plan.node_count * stage.shards

@@ -17,7 +17,7 @@ from incoop.contraction.parts.headers import RunHeader, RunRef
 from incoop.contraction.parts.packs import BlockLost
 from incoop.contraction.parts.part import ChunkRuns, shard_part
 from incoop.contraction.tree.combine import CombinerChangesKeys
-from incoop.engine.events import DidReuse, WillRun
+from incoop.engine.events import DidLay, DidReuse, WillRun
 from incoop.engine.failures import NotDeterministic
 from incoop.engine.inputs import BlockSource, chunk_inputs
 from incoop.engine.output import Output, Sharded, Unreduced
@@ -72,9 +72,11 @@ class MapContract(JobState):
         )
         reduces = self.shards if self.job.reducer is not None else 0
         tell = self.attempt.events.tell
+        tell(self.decision.as_event(self.chunked, self.plan))
         tell(WillRun({"map": len(ids), "combine": self.plan.node_count * self.shards, "reduce": reduces}))
         tell(DidReuse(MAP, self.plan.chunks.ids[self.plan.known[0]]))
         if not steps:  # else the second step says it of the tree that it has then
+            tell(DidLay(self.plan.counts()))
             tell(DidReuse(CONTRACT, self.plan.known_nodes()))
         return self.decision
 
