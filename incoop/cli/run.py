@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from incoop.base.errors import BadCall
 from incoop.base.paths import refuse_unserved
 from incoop.cli.options import (
     LocalPath,
@@ -32,6 +33,9 @@ from incoop.fronts.common.early import prepare_processes
 @click.option("--verify", type=Share(), default=0.0, help="Compute a share (5%) again from scratch, and compare.")
 @click.option("--paranoid", is_flag=True, help="Read files even if their size, times and inode did not change.")
 @click.option("--changes", is_flag=True, help="Print what changed since the previous run instead of all pairs.")
+@click.option(
+    "--html", metavar="FILE", type=LocalPath(), help="Write a report page: what was reused, what not and why."
+)
 @click.option("--master", metavar="URL", help="Spark master; else Spark (local[*]) is started for much work only.")
 @chunk_size_options
 @store_option
@@ -46,6 +50,7 @@ def run(
     verify: float,
     paranoid: bool,
     changes: bool,
+    html: Path | None,
     master: str | None,
     store: Path,
     memo: str | None,
@@ -61,7 +66,10 @@ def run(
       incoop run wordcount.py corpus/
       incoop run jobs.py:top access.log --output out
       incoop run wordcount.py corpus/ --explain
+      incoop run wordcount.py corpus/ --output out --html report.html
     """
+    if html is not None and explain:
+        raise BadCall("--explain runs nothing, so there is nothing for --html to show; leave one of them out.")
     if not explain:
         prepare_processes(store, inputs, master)
     # From here on at the same time as those processes load what they need.
@@ -72,6 +80,10 @@ def run(
     from incoop.session import connect
 
     refuse_unserved(path for path in inputs if not path.startswith(SCHEME))
+    if html is not None:
+        from incoop.page import demand_place, write_page
+
+        demand_place(html)
     loaded = load_job(job)
 
     origin = Origin(job, inputs, str(Path.cwd()))
@@ -79,7 +91,14 @@ def run(
         if explain:
             say(str(session.explain(loaded, list(inputs), paranoid=paranoid)))
             return
-        result = session.run(loaded, list(inputs), paranoid=paranoid, strict=strict, verify=verify, origin=origin)
+        result = session.run(
+            *(loaded, list(inputs)),
+            paranoid=paranoid,
+            strict=strict,
+            verify=verify,
+            origin=origin,
+            counts_store=html is not None,
+        )
         if output is not None:
             written = result.save(output)
             say(f"{len(written)} part files written to {output}", err=True)
@@ -90,6 +109,9 @@ def run(
             for key, value in result:
                 _print(line_of(key, value) + "\n")
         sys.stdout.flush()
+        if html is not None:
+            write_page(html, result)
+            say(f"report page written to {html}", err=True)
         show_report(report, result.report.as_dict(), str(result.report))
 
 

@@ -1,0 +1,107 @@
+"""What the run gave: the keys that changed, and the pairs, as a series where they are one, else as a table.
+
+Contract: reads what it shows, and some thousand pairs at most.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import islice
+from typing import Any
+
+from incoop.engine.failures import ChangesLost
+from incoop.page.charts import line
+from incoop.page.series import Series, series_of
+from incoop.page.texts import LONGEST, number, shown, text, within
+from incoop.result import Change, Result
+
+#: Changed keys and pairs that are listed, and the bytes of each list.
+_ROWS, _BYTES = 300, 50_000
+
+#: Pairs that are read to order them, or to draw them: some ten milliseconds.
+_READ = 5_000
+
+
+def changes(result: Result) -> str:
+    """Keys whose values are not what they were."""
+    if len(result.history) < 2:
+        return "<p>Every key is new: no earlier run of the job is known.</p>"
+    try:
+        some = list(islice(result.changes(), _ROWS + 1))
+    except ChangesLost as lost:
+        return f"<p>{text(str(lost), 2 * LONGEST)}</p>"
+    if not some:
+        return "<p>No key has another value than after the last run.</p>"
+    rows, _ = within(map(_change, some[:_ROWS]), _BYTES)
+    count = f"{len(some):,} keys" if len(some) > 1 else "One key"
+    said = f"The first {len(rows):,}; more changed." if len(rows) < len(some) else f"{count} changed."
+    return f"<p>{said}</p>{_table(('key', 'was', 'is'), rows)}"
+
+
+def pairs(result: Result) -> str:
+    """The pairs themselves."""
+    some = list(islice(result, _READ + 1))
+    if not some:
+        return "<p>The result is empty.</p>"
+    complete = len(some) <= _READ
+    total = len(some) if complete else result.report.keys_total
+    counted = f"{total:,} pair{'' if total == 1 else 's'}" if total else f"More than {_READ:,} pairs"
+    lines = series_of(some) if complete else []
+    drawn = "".join(map(_drawn, lines))
+    ordered, how = _ordered(some, bool(lines)) if complete else (some, "the first as part files have them")
+    rows, _ = within(map(_pair, ordered[:_ROWS]), _BYTES)
+    if len(rows) < total or not complete:
+        how = f"{how}; {len(rows):,} are shown"
+    table = _table(("key", "value"), rows, numbers=all(_is_number(value) for _, value in ordered[: len(rows)]))
+    if drawn:
+        table = f"<details><summary>As a table</summary>{table}</details>"
+    return f"<p>{counted}, {how}.</p>{drawn}{table}"
+
+
+def _ordered(some: list[tuple[Any, Any]], is_series: bool) -> tuple[list[tuple[Any, Any]], str]:
+    """Numbers by size, times and all else by key, where these compare."""
+    if not is_series and len(some) > 1 and all(_is_number(value) for _, value in some):
+        return sorted(some, key=lambda pair: -float(pair[1])), "the largest first"
+    try:
+        return sorted(some, key=lambda pair: pair[0], reverse=is_series), "newest first" if is_series else "by key"
+    except Exception:  # keys that do not compare
+        return some, "as part files have them"
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e300
+
+
+def _table(titles: Sequence[str], rows: Sequence[str], numbers: bool = False) -> str:
+    kind = ' class="n"' if numbers else ""
+    first, *others = titles
+    head = f'<th scope="col">{first}</th>' + "".join(f'<th scope="col"{kind}>{title}</th>' for title in others)
+    return f'<table class="data"><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table>'
+
+
+def _cell(value: Any) -> str:
+    return f'<td class="n">{shown(value)}</td>' if _is_number(value) else f"<td>{shown(value)}</td>"
+
+
+def _pair(pair: tuple[Any, Any]) -> str:
+    return f"<tr><td>{shown(pair[0])}</td>{_cell(pair[1])}</tr>"
+
+
+def _change(change: Change) -> str:
+    old = "<td><i>new key</i></td>" if change.old is None else f"<td><del>{shown(change.old)}</del></td>"
+    new = "<td><i>gone</i></td>" if change.new is None else f"<td><ins>{shown(change.new)}</ins></td>"
+    return f"<tr><td>{shown(change.key)}</td>{old}{new}</tr>"
+
+
+def _drawn(series: Series) -> str:
+    values = [value for _, value in series.points]
+    low, high = min(values), max(values)
+    low, high = min(low, 0.0), max(high, 0.0)  # heights are compared from zero
+    name = f"{shown(series.name)}: " if series.name is not None else ""
+    ends = f"{shown(series.first)} to {shown(series.last)}"
+    said = f"{name}{len(values):,} points, {ends}, lowest {number(min(values))}, highest {number(max(values))}"
+    return (
+        f"<figure><figcaption><b>{name}</b>lowest <b>{number(min(values))}</b>, highest <b>{number(max(values))}</b>, "
+        f"last <b>{number(values[-1])}</b></figcaption>{line(series.points, low, high, said)}"
+        f'<div class="ends"><span>{shown(series.first)}</span><span>{shown(series.last)}</span></div></figure>'
+    )
