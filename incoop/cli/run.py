@@ -83,7 +83,7 @@ def run(
     if html is not None:
         from incoop.page import demand_place, write_page
 
-        demand_place(html)
+        html = demand_place(html)  # also where the job's file goes to another folder
     loaded = load_job(job)
 
     origin = Origin(job, inputs, str(Path.cwd()))

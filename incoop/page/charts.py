@@ -81,13 +81,14 @@ def bars(values: Sequence[float], said: str, highest: float) -> str:
     return _svg(width, height, said, paths + (f'<path class="gap-fill" d="{cut}"/>' if cut else ""), 56, "bars")
 
 
-def line(points: Sequence[tuple[float, float]], low: float, high: float, said: str) -> str:
-    """Values over time, with the ground below them; points are in their order."""
+def line(points: Sequence[tuple[float, float]], low: float, high: float, said: str, beside: int = 1) -> str:
+    """Values over time, with the ground below them; points are in their order. All that stand beside share the room."""
     width, height = 1000.0, 100.0
     start, end = points[0][0], points[-1][0]
     across, up = (end - start) or 1.0, (high - low) or 1.0
+    columns = _POINTS // beside
     path = []
-    for _, group in groupby(points, key=lambda point: int((point[0] - start) / across * _POINTS)):
+    for _, group in groupby(points, key=lambda point: int((point[0] - start) / across * columns)):
         some = list(group)
         lowest, highest = min(some, key=lambda p: p[1]), max(some, key=lambda p: p[1])
         for at, value in sorted({lowest, highest}):

@@ -1,4 +1,4 @@
-"""What became of each chunk and node of a run, from its events.
+"""What a page needs of a run, and what became of each chunk and node, from its events.
 
 Contract: of several attempts the last counts, as in the report; what it goes on with counts as done in it. A kind of
 stage that tells less has fewer facts: no chunks, no levels.
@@ -6,14 +6,35 @@ stage that tells less has fewer facts: no chunks, no levels.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import IntEnum
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from incoop.engine.events import DidBegin, DidDecide, DidLay, DidMap, DidVerify, Event
+from incoop.engine.events import DidBegin, DidDecide, DidLay, DidMap, DidVerify, Event, Events
+from incoop.engine.record import PastRun
+from incoop.engine.report import RunReport
+from incoop.result import Change
+
+
+class Reported(Protocol):
+    """What a page is made of: a Result, whatever ran."""
+
+    @property
+    def report(self) -> RunReport: ...
+
+    @property
+    def events(self) -> Events: ...
+
+    @property
+    def history(self) -> tuple[PastRun, ...]: ...
+
+    def __iter__(self) -> Iterator[tuple[Any, Any]]: ...
+
+    def changes(self) -> Iterator[Change]: ...
 
 
 class Fate(IntEnum):
@@ -72,7 +93,9 @@ class RunFacts:
                     facts.levels = event.levels
                 case DidVerify():
                     facts.verified = event
-        facts.mapped.sort(key=lambda chunk: chunk.index)
+        # A chunk that was mapped in two attempts counts as it was mapped last.
+        last = {chunk.index: chunk for chunk in facts.mapped}
+        facts.mapped = [last[index] for index in sorted(last)]
         return facts
 
     def count(self, fate: Fate) -> int:

@@ -9,10 +9,10 @@ from incoop.engine.record import PastRun
 from incoop.engine.report import RunReport
 from incoop.page.charts import bars, cell_chunks, shares, strip
 from incoop.page.facts import Fate, RunFacts
-from incoop.page.texts import LONGEST, percent, seconds, size, text, times, within
+from incoop.page.texts import LONGEST, percent, seconds, size, table, text, times, within
 
-#: Bytes of warnings.
-_WARNING_BYTES = 25_000
+#: Bytes of these lists.
+_WARNING_BYTES, _COUNTER_BYTES = 25_000, 10_000
 
 #: What seconds of a report are spent on, for people.
 _PHASES = (
@@ -53,8 +53,8 @@ def tiles(report: RunReport, facts: RunFacts, history: Sequence[PastRun]) -> str
     happened = _tile(
         "Input reused",
         percent(max(reused, 0), report.input_bytes),
-        f"{report.map.tasks - report.map.executed:,} of {report.map.tasks:,} chunks as they were; "
-        f"{report.keys_reduced:,} of {report.keys_total:,} keys reduced",
+        f"{max(0, report.map.tasks - report.map.executed):,} of {report.map.tasks:,} chunks as they were"
+        + (f"; {report.keys_reduced:,} of {report.keys_total:,} keys reduced" if report.keys_total else ""),
     )
     return f'<div class="tiles">{happened}{_cheap(report, history)}{_right(report, facts)}</div>'
 
@@ -73,14 +73,16 @@ def _cheap(report: RunReport, history: Sequence[PastRun]) -> str:
 
 def _right(report: RunReport, facts: RunFacts) -> str:
     count = len(report.warnings)
-    verified = "nothing was computed again to compare (--verify does)"
+    verified = "nothing was computed again to compare (<code>--verify 5%</code> does)"
     if facts.verified is not None:
         chunks, shards = facts.verified.chunks, facts.verified.shards
         verified = f"{chunks:,} chunks and {shards:,} shards computed again from scratch: equal"
     if count:
-        link = '<a href="#warnings">below</a>'
-        return _tile("Sound?", f"{count} warning{'' if count == 1 else 's'}", f"{link}; {verified}", bad=True)
-    return _tile("Sound?", "verified" if facts.verified is not None else "no warnings", verified)
+        link = '<a href="#warnings">read them</a>' if count > 1 else '<a href="#warnings">read it</a>'
+        return _tile(
+            "Warnings and checks", f"{count} warning{'' if count == 1 else 's'}", f"{link}; {verified}", bad=True
+        )
+    return _tile("Warnings and checks", "verified" if facts.verified is not None else "no warnings", verified)
 
 
 def _tile(title: str, figure: str, said: str, bad: bool = False) -> str:
@@ -143,14 +145,13 @@ def phases(report: RunReport) -> str:
     spent.append(("s6", "deciding, keeping and all else", max(0.0, total - sum(each for _, _, each in spent))))
     spent = [each for each in spent if each[2] >= 0.00005]
     said = ", ".join(f"{name} {seconds(took)}" for _, name, took in spent) or "no time"
-    rows = "".join(
+    rows = [
         f'<tr><td><span class="key {kind}"></span>{name}</td><td class="n">{seconds(took)}</td>'
         f'<td class="n">{percent(took, total)}</td></tr>'
         for kind, name, took in spent
-    )
+    ]
     bar = shares([(kind, took) for kind, _, took in spent], said)
-    head = '<th scope="col">phase</th><th scope="col" class="n">time</th><th scope="col" class="n">share</th>'
-    return f"<figure>{bar}</figure><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+    return f"<figure>{bar}</figure>{table((('phase', False), ('time', True), ('share', True)), rows)}"
 
 
 def runs(history: Sequence[PastRun]) -> str:
@@ -166,31 +167,31 @@ def runs(history: Sequence[PastRun]) -> str:
         shown.append(("bytes of the store", counted, size))
     drawn = ""
     for title, values, said in shown:
-        # A run from scratch is as high as a hundred updates: these are compared with each other.
-        highest = max(values) if title == "bytes of the store" else max(sorted(values)[: -(-9 * len(values) // 10)])
+        highest = _drawn_up_to(values)
         words = f"{title} of the last {len(values)} runs: last {said(values[-1])}, highest {said(max(values))}"
-        cut = f", drawn up to {said(highest)}" if highest < max(values) else ""
+        cut = f" (drawn up to {said(highest)})" if highest < max(values) else ""
         drawn += (
-            f"<figure><figcaption>{title}: last <b>{said(values[-1])}</b>, highest <b>{said(max(values))}</b>{cut}"
+            f"<figure><figcaption><b>{title}</b><br>last <b>{said(values[-1])}</b>, highest {said(max(values))}{cut}"
             f"</figcaption>{bars(values, words, highest)}</figure>"
         )
     return f'<div class="three">{drawn}</div>{_run_table(history)}'
 
 
+def _drawn_up_to(values: Sequence[float]) -> float:
+    """A run from scratch is as high as a hundred updates: these are compared with each other, and it is cut off."""
+    usual = sorted(values)[len(values) // 2]
+    return max((value for value in values if value <= 4 * usual), default=max(values))
+
+
 def _run_table(history: Sequence[PastRun]) -> str:
-    rows = "".join(
+    rows = [
         f'<tr><td class="n">{run.generation}</td><td>{when(run.when)}</td><td class="n">{seconds(run.seconds)}</td>'
         f'<td class="n">{size(run.fresh_bytes)}<br><span class="note">of {size(run.input_bytes)}</span></td>'
         f'<td class="n">{size(run.store_bytes) if run.store_bytes is not None else "not counted"}</td></tr>'
         for run in reversed(history)
-    )
+    ]
     titles = (("run", True), ("ended", False), ("time", True), ("mapped", True), ("store", True))
-    head = "".join(f'<th scope="col"{_N if right else ""}>{title}</th>' for title, right in titles)
-    table = f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
-    return f"<details><summary>The runs as a table</summary>{table}</details>"
-
-
-_N = ' class="n"'
+    return f"<details><summary>As a table</summary>{table(titles, rows)}</details>"
 
 
 def warnings(report: RunReport) -> str:
@@ -207,12 +208,11 @@ def counters(report: RunReport) -> str:
             f'<tr><td>{text(name)}</td><td class="n">{count:,}</td></tr>'
             for name, count in sorted(report.counters.items())
         ),
-        _WARNING_BYTES,
+        _COUNTER_BYTES,
     )
     left = len(report.counters) - len(rows)
-    more = f'<p class="note">and {left:,} more.</p>' if left else ""
-    head = '<th scope="col">counter</th><th scope="col" class="n">count</th>'
-    return f'<table class="data"><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table>{more}'
+    more = f'<p class="note">and {left:,} that are not listed.</p>' if left else ""
+    return table((("counter", False), ("count", True)), rows, "data") + more
 
 
 def when(moment: float) -> str:

@@ -8,18 +8,21 @@ from __future__ import annotations
 
 STYLE = """
 :root{color-scheme:light dark;--ground:#fff;--raised:#f6f7f8;--text:#1c2024;--soft:#5b646d;--rule:#dfe3e6;
---reused:#d3d9de;--patched:#8fb5e8;--accent:#1f6bc9;--lost:#c8322b;--past:#b3bcc4}
+--reused:#d3d9de;--patched:#8fb5e8;--accent:#1f6bc9;--lost:#c8322b;--past:#b3bcc4;--deep:#12407c}
 @media (prefers-color-scheme:dark){:root{--ground:#14171a;--raised:#1c2125;--text:#e3e7ea;--soft:#9aa5ae;--rule:#2d343a;
---reused:#353e46;--patched:#3f6ba5;--accent:#6fb0ff;--lost:#ff7a70;--past:#4c5761}}
+--reused:#353e46;--patched:#3f6ba5;--accent:#6fb0ff;--lost:#ff7a70;--past:#4c5761;--deep:#b9d8ff}}
 *{box-sizing:border-box}
 body{margin:0;background:var(--ground);color:var(--text);font:15px/1.5 system-ui,-apple-system,"Segoe UI",sans-serif;
-overflow-wrap:anywhere;-webkit-text-size-adjust:100%}
+overflow-wrap:break-word;-webkit-text-size-adjust:100%}
+h1,li,.data td,.ends,figcaption{overflow-wrap:anywhere}
+code{font:inherit;white-space:nowrap}
 main,header,footer{max-width:66rem;margin:0 auto;padding:0 1.25rem}
 header{padding-top:1.5rem}
 h1{font-size:1.05rem;font-weight:600;margin:0;display:inline}
 .run{color:var(--soft)}
-.lede{font-size:1.55rem;line-height:1.3;margin:.5rem 0 1.25rem;font-weight:500;letter-spacing:-.01em;text-wrap:balance}
+.lede{font-size:1.35rem;line-height:1.3;margin:.5rem 0 1.25rem;font-weight:500;letter-spacing:-.01em;text-wrap:pretty}
 h2{font-size:.95rem;font-weight:600;margin:0 0 .5rem}
+h3{font-size:.85rem;font-weight:500;margin:.9rem 0 .3rem}
 section{border-top:1px solid var(--rule);padding:1rem 0 1.35rem}
 p{margin:0 0 .6rem}
 p:last-child{margin-bottom:0}
@@ -32,8 +35,9 @@ p:last-child{margin-bottom:0}
 .tile.bad b{color:var(--lost)}
 .tile p{color:var(--soft);font-size:.85rem;line-height:1.4;margin:.1rem 0 0}
 .pair{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(24rem,100%),1fr));gap:0 2.5rem}
-.three{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(14rem,100%),1fr));gap:1rem 1.75rem}
+.three{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(14rem,100%),1fr));gap:1rem 1.75rem;align-items:end}
 figure{margin:0 0 .9rem}
+figcaption{margin-bottom:.35rem}
 figcaption b{font-variant-numeric:tabular-nums}
 svg{display:block;width:100%}
 .reused{fill:var(--reused)}.patched{fill:var(--patched)}.mapped{fill:var(--accent)}.lost{fill:var(--lost)}
@@ -49,9 +53,9 @@ font-variant-numeric:tabular-nums}
 .key{display:inline-block;width:.7em;height:.7em;border-radius:2px;margin-right:.45em}
 .key.reused{background:var(--reused)}.key.patched{background:var(--patched)}.key.mapped{background:var(--accent)}
 .key.lost{background:var(--lost)}.key.rest{background:var(--past)}
-.s1{fill:var(--past)}.s2{fill:var(--soft)}.s3{fill:var(--accent)}.s4{fill:var(--patched)}.s5{fill:var(--text)}
+.s1{fill:var(--past)}.s2{fill:var(--soft)}.s3{fill:var(--accent)}.s4{fill:var(--patched)}.s5{fill:var(--deep)}
 .s6{fill:var(--reused)}.key.s1{background:var(--past)}.key.s2{background:var(--soft)}.key.s3{background:var(--accent)}
-.key.s4{background:var(--patched)}.key.s5{background:var(--text)}.key.s6{background:var(--reused)}
+.key.s4{background:var(--patched)}.key.s5{background:var(--deep)}.key.s6{background:var(--reused)}
 table{border-collapse:collapse;width:100%;font-size:.85rem;line-height:1.45;font-variant-numeric:tabular-nums}
 th{text-align:left;font-weight:500;color:var(--soft);padding:.2rem .75rem .25rem 0;border-bottom:1px solid var(--rule)}
 td{padding:.25rem .75rem .25rem 0;border-bottom:1px solid var(--rule);vertical-align:top}
@@ -61,12 +65,12 @@ tbody tr:last-child td{border-bottom:0}
 .data,.data td,ul.code{font-size:.8rem;
 font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monospace}
 .data th{font-family:system-ui,-apple-system,"Segoe UI",sans-serif;font-size:.85rem}
-td.n{overflow-wrap:normal}
+table td.n{overflow-wrap:normal}
 td.bar{width:40%}
 .bar svg{margin-top:.3em}
 del{color:var(--soft);text-decoration:none}
 ins{text-decoration:none;color:var(--accent)}
-i{color:var(--soft)}
+i{color:var(--soft);font-style:normal}
 ul.code,ul.warnings{margin:0 0 .6rem;padding-left:1.1rem}
 ul.warnings li{margin-bottom:.3rem}
 #warnings h2{color:var(--lost)}
@@ -74,8 +78,8 @@ details{margin-top:.5rem}
 summary{cursor:pointer;color:var(--accent);font-size:.85rem;padding:.25rem 0}
 summary:focus-visible,a:focus-visible{outline:2px solid var(--accent);outline-offset:2px}
 a{color:var(--accent)}
-footer{color:var(--soft);font-size:.85rem;border-top:1px solid var(--rule);padding-top:.8rem;padding-bottom:2rem}
-@media (max-width:30rem){.lede{font-size:1.25rem}main,header,footer{padding-left:1rem;padding-right:1rem}
-.tiles{grid-template-columns:1fr;gap:.5rem}td.n.wide{white-space:normal}}
+footer{color:var(--soft);font-size:.85rem;padding-bottom:2rem}
+@media (max-width:30rem){.lede{font-size:1.2rem}main,header,footer{padding-left:1rem;padding-right:1rem}
+.tiles{grid-template-columns:1fr;gap:.5rem}td,th{padding-right:.5rem}}
 @media print{section{break-inside:avoid}}
 """.strip()

@@ -9,13 +9,21 @@ from __future__ import annotations
 import html
 import math
 import reprlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from incoop.base.shown import escaped, without_passwords
 
 #: Characters of a value, a path or a sentence: some lines on a phone.
 LONGEST = 240
+
+#: Characters of a text that are looked at at all.
+_LOOKED_AT = 10_000
+
+#: Rows of a table that are in sight at once.
+_UNFOLDED = 12
+
+_FIGURES = ' class="n"'
 
 _short = reprlib.Repr()
 _short.maxlevel = 4
@@ -30,8 +38,9 @@ def text(said: str, longest: int = LONGEST) -> str:
         >>> text("</script><b title=\"\x1b\">")
         '&lt;/script&gt;&lt;b title=&quot;\\x1b&quot;&gt;'
     """
-    cut = said if len(said) <= longest else f"{said[: longest - 1]}…"
-    return html.escape(escaped(without_passwords(cut)))
+    safe = without_passwords(said[:_LOOKED_AT])  # before the cut, which may part a password from what ends it
+    cut = safe if len(safe) <= longest else f"{safe[: longest - 1]}…"
+    return html.escape(escaped(cut))
 
 
 def shown(value: Any) -> str:
@@ -41,8 +50,10 @@ def shown(value: Any) -> str:
         >>> shown("oak"), shown("a\nb"), shown((1, "x")), shown("")
         ('oak', '&#x27;a\\nb&#x27;', '(1, &#x27;x&#x27;)', '&#x27;&#x27;')
     """
-    if isinstance(value, str) and value and value.isprintable() and value == value.strip():
-        return text(value)
+    if isinstance(value, str):
+        value = value[:_LOOKED_AT]
+        if value and value.isprintable() and value == value.strip():
+            return text(value)
     try:
         return text(_short.repr(value))
     except Exception as error:  # a user's object
@@ -85,13 +96,16 @@ def percent(part: float, whole: float) -> str:
 
     Example:
         >>> percent(1, 3), percent(999_999, 1_000_000), percent(1, 1_000_000), percent(5, 5), percent(0, 5)
-        ('33.3 %', '99.9 %', '0.1 %', '100 %', '0 %')
+        ('33.3 %', '99.99 %', '0.1 %', '100 %', '0 %')
     """
     if not whole or part >= whole:
         return "100 %"
     if part <= 0:
         return "0 %"
-    return f"{min(99.9, max(0.1, 100 * part / whole)):.1f} %"
+    share = 100 * part / whole
+    if share > 99:
+        return f"{math.floor(100 * share) / 100:.2f} %"
+    return f"{max(0.1, share):.1f} %"
 
 
 def number(value: float) -> str:
@@ -121,6 +135,22 @@ def times(slow: float, fast: float) -> str:
         return "many"
     ratio = slow / fast
     return f"{math.floor(ratio):,}" if ratio >= 10 else f"{ratio:.1f}"
+
+
+def table(titles: Sequence[tuple[str, bool]], rows: Sequence[str], kind: str = "") -> str:
+    """Rows below their titles, of which some are of figures, and stand to the right. What is long is folded."""
+    head = "".join(f'<th scope="col"{_FIGURES if figures else ""}>{title}</th>' for title, figures in titles)
+    shown = f' class="{kind}"' if kind else ""
+
+    def part(some: Sequence[str]) -> str:
+        return f"<table{shown}><thead><tr>{head}</tr></thead><tbody>{''.join(some)}</tbody></table>"
+
+    # A fold for a few rows would be longer than these.
+    first = len(rows) if len(rows) <= _UNFOLDED + 5 else _UNFOLDED
+    rest = (
+        f"<details><summary>{len(rows) - first:,} more</summary>{part(rows[first:])}</details>" if rows[first:] else ""
+    )
+    return part(rows[:first]) + rest
 
 
 def within(rows: Iterable[str], most: int) -> tuple[list[str], bool]:

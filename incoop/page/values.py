@@ -5,29 +5,32 @@ Contract: reads what it shows, and some thousand pairs at most.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import islice
 from typing import Any
 
 from incoop.engine.failures import ChangesLost
 from incoop.page.charts import line
+from incoop.page.facts import Reported
 from incoop.page.series import Series, series_of
-from incoop.page.texts import LONGEST, number, shown, text, within
-from incoop.result import Change, Result
+from incoop.page.texts import LONGEST, number, shown, table, text, within
+from incoop.result import Change
 
 #: Changed keys and pairs that are listed, and the bytes of each list.
 _ROWS, _BYTES = 300, 50_000
+
+_CHANGED = (("key", False), ("was", False), ("is", False))
 
 #: Pairs that are read to order them, or to draw them: some ten milliseconds.
 _READ = 5_000
 
 
-def changes(result: Result) -> str:
+def changes(result: Reported) -> str:
     """Keys whose values are not what they were."""
-    if len(result.history) < 2:
-        return "<p>Every key is new: no earlier run of the job is known.</p>"
     try:
-        some = list(islice(result.changes(), _ROWS + 1))
+        changed = result.changes()
+        if len(result.history) < 2:  # then all of the output would have to be read to list it
+            return "<p>Every key is new: no earlier run of the job is known.</p>"
+        some = list(islice(changed, _ROWS + 1))
     except ChangesLost as lost:
         return f"<p>{text(str(lost), 2 * LONGEST)}</p>"
     if not some:
@@ -35,10 +38,10 @@ def changes(result: Result) -> str:
     rows, _ = within(map(_change, some[:_ROWS]), _BYTES)
     count = f"{len(some):,} keys" if len(some) > 1 else "One key"
     said = f"The first {len(rows):,}; more changed." if len(rows) < len(some) else f"{count} changed."
-    return f"<p>{said}</p>{_table(('key', 'was', 'is'), rows)}"
+    return f"<p>{said}</p>{table(_CHANGED, rows, 'data')}"
 
 
-def pairs(result: Result) -> str:
+def pairs(result: Reported) -> str:
     """The pairs themselves."""
     some = list(islice(result, _READ + 1))
     if not some:
@@ -47,15 +50,16 @@ def pairs(result: Result) -> str:
     total = len(some) if complete else result.report.keys_total
     counted = f"{total:,} pair{'' if total == 1 else 's'}" if total else f"More than {_READ:,} pairs"
     lines = series_of(some) if complete else []
-    drawn = "".join(map(_drawn, lines))
+    drawn = "".join(_drawn(series, len(lines)) for series in lines)
     ordered, how = _ordered(some, bool(lines)) if complete else (some, "the first as part files have them")
     rows, _ = within(map(_pair, ordered[:_ROWS]), _BYTES)
     if len(rows) < total or not complete:
         how = f"{how}; {len(rows):,} are shown"
-    table = _table(("key", "value"), rows, numbers=all(_is_number(value) for _, value in ordered[: len(rows)]))
+    figures = all(_is_number(value) for _, value in ordered[: len(rows)])
+    listed = table((("key", False), ("value", figures)), rows, "data")
     if drawn:
-        table = f"<details><summary>As a table</summary>{table}</details>"
-    return f"<p>{counted}, {how}.</p>{drawn}{table}"
+        return f"<p>{counted}.</p>{drawn}<details><summary>As a table, {how}</summary>{listed}</details>"
+    return f"<p>{counted}, {how}.</p>{listed}"
 
 
 def _ordered(some: list[tuple[Any, Any]], is_series: bool) -> tuple[list[tuple[Any, Any]], str]:
@@ -72,13 +76,6 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e300
 
 
-def _table(titles: Sequence[str], rows: Sequence[str], numbers: bool = False) -> str:
-    kind = ' class="n"' if numbers else ""
-    first, *others = titles
-    head = f'<th scope="col">{first}</th>' + "".join(f'<th scope="col"{kind}>{title}</th>' for title in others)
-    return f'<table class="data"><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table>'
-
-
 def _cell(value: Any) -> str:
     return f'<td class="n">{shown(value)}</td>' if _is_number(value) else f"<td>{shown(value)}</td>"
 
@@ -93,7 +90,8 @@ def _change(change: Change) -> str:
     return f"<tr><td>{shown(change.key)}</td>{old}{new}</tr>"
 
 
-def _drawn(series: Series) -> str:
+def _drawn(series: Series, beside: int) -> str:
+    """One of so many lines that stand beside each other."""
     values = [value for _, value in series.points]
     low, high = min(values), max(values)
     low, high = min(low, 0.0), max(high, 0.0)  # heights are compared from zero
@@ -102,6 +100,6 @@ def _drawn(series: Series) -> str:
     said = f"{name}{len(values):,} points, {ends}, lowest {number(min(values))}, highest {number(max(values))}"
     return (
         f"<figure><figcaption><b>{name}</b>lowest <b>{number(min(values))}</b>, highest <b>{number(max(values))}</b>, "
-        f"last <b>{number(values[-1])}</b></figcaption>{line(series.points, low, high, said)}"
+        f"last <b>{number(values[-1])}</b></figcaption>{line(series.points, low, high, said, beside)}"
         f'<div class="ends"><span>{shown(series.first)}</span><span>{shown(series.last)}</span></div></figure>'
     )

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from incoop.page.facts import Fate, MappedChunk, RunFacts
-from incoop.page.texts import LONGEST, text, within
+from incoop.page.texts import LONGEST, table, text, within
 
-#: Rows of the table, and bytes of it: somebody looks for an example, not for all.
-_ROWS, _BYTES = 200, 60_000
+#: Chunks that are listed of one kind, and the bytes of the list: somebody looks for an example, not for all.
+_ROWS, _BYTES = 150, 20_000
 
 _CODE_BYTES = 20_000
 
 _REASONS = {
-    Fate.PATCHED: "a part of it is new; the rest is as in the chunk that stood there before",
-    Fate.MAPPED: "its content is new",
-    Fate.LOST: "the last run had it, but what was stored of it is damaged or gone",
+    Fate.PATCHED: "some bytes are new, the rest is as in the chunk that stood there before",
+    Fate.MAPPED: "the content is new",
+    Fate.LOST: "stored by the last run, and damaged or gone since",
 }
 
 
@@ -27,9 +27,13 @@ def why_not(facts: RunFacts) -> str:
         parts.append(_code(facts))
     everything = len(facts.mapped) == len(facts.fates) and not any(c.fate is Fate.LOST for c in facts.mapped)
     if facts.mapped and everything and (facts.changed_code or all(c.fate is Fate.MAPPED for c in facts.mapped)):
-        parts.append(f"<p>All {_chunks(len(facts.fates))} for one reason: {text(facts.why, 2 * LONGEST)}.</p>")
+        reason = "that" if facts.changed_code else f"one reason: {text(facts.why, 2 * LONGEST)}"
+        parts.append(f"<p>All {_chunks(len(facts.fates))} were mapped for {reason}.</p>")
     elif facts.mapped:
-        parts += [f"<p>{text(_upper(facts.why), 2 * LONGEST)}.{_gone(facts)}</p>", _table(facts)]
+        parts += [f"<p>{text(_upper(facts.why), 2 * LONGEST)}.{_gone(facts)}</p>"]
+        parts += [_listed(facts, fate) for fate in reversed(_REASONS)]
+    else:
+        parts.append("<p>Every chunk was reused; what depends on that code was computed again from there.</p>")
     return "".join(parts)
 
 
@@ -44,22 +48,21 @@ def _code(facts: RunFacts) -> str:
     return f'<p>Code is not what it was when the job last ran:</p><ul class="code">{"".join(rows)}{more}</ul>'
 
 
-def _table(facts: RunFacts) -> str:
-    named = [chunk for chunk in facts.mapped if chunk.place]
-    rows, _ = within(map(_row, named[:_ROWS]), _BYTES)
-    left = len(facts.mapped) - len(rows)
-    more = f'<p class="note">and {_chunks(left)} more.</p>' if left else ""
-    head = '<thead><tr><th scope="col">chunk, and why</th><th scope="col" class="n">bytes mapped</th></tr></thead>'
-    return f"<table>{head}<tbody>{''.join(rows)}</tbody></table>{more}"
+def _listed(facts: RunFacts, fate: Fate) -> str:
+    """The chunks of one kind, below the reason that they share."""
+    chunks = [chunk for chunk in facts.mapped if chunk.fate is fate]
+    if not chunks:
+        return ""
+    rows, _ = within(map(_row, [chunk for chunk in chunks if chunk.place][:_ROWS]), _BYTES)
+    left = len(chunks) - len(rows)
+    more = f'<p class="note">and {_chunks(left)} that are not listed.</p>' if left else ""
+    kind = fate.name.lower()
+    said = f'<h3><span class="key {kind}"></span>{_chunks(len(chunks))} {kind}: {_REASONS[fate]}</h3>'
+    return said + table((("chunk", False), ("bytes mapped", True)), rows, "data") + more
 
 
 def _row(chunk: MappedChunk) -> str:
-    kind = chunk.fate.name.lower()
-    return (
-        f'<tr><td><span class="key {kind}"></span><span class="data">{text(chunk.place)}</span>'
-        f'<br><span class="note">{kind}: {_REASONS[chunk.fate]}</span></td>'
-        f'<td class="n">{chunk.mapped:,}<br><span class="note">of {chunk.size:,}</span></td></tr>'
-    )
+    return f'<tr><td>{text(chunk.place)}</td><td class="n">{chunk.mapped:,} <i>of {chunk.size:,}</i></td></tr>'
 
 
 def _gone(facts: RunFacts) -> str:

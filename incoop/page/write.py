@@ -14,13 +14,12 @@ from pathlib import Path
 from incoop.base.atomic import write_atomically
 from incoop.base.errors import BadCall
 from incoop.base.paths import local_path
-from incoop.page.facts import RunFacts
+from incoop.page.facts import Reported, RunFacts
 from incoop.page.sections import chunks, counters, lede, phases, runs, tiles, tree, warnings, when
 from incoop.page.style import STYLE
 from incoop.page.texts import text
 from incoop.page.values import changes, pairs
 from incoop.page.why import why_not
-from incoop.result import Result
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
@@ -30,18 +29,20 @@ def demand_place(path: str | os.PathLike[str]) -> Path:
     place = Path(local_path(path)).resolve()  # a link stays one
     if not place.parent.is_dir():
         raise BadCall(f"no page can be written to {path}: there is no folder {place.parent}. Make it, or name another.")
+    if not os.access(place.parent, os.W_OK | os.X_OK):
+        raise BadCall(f"no page can be written to {path}: the folder is not writable. Name another, or open it.")
     if place.exists() and not place.is_file():
         raise BadCall(f"no page can be written to {path}: that is no file. Name another.")
     return place
 
 
-def write_page(path: str | os.PathLike[str], result: Result) -> None:
+def write_page(path: str | os.PathLike[str], result: Reported) -> None:
     """Write the page of a run. Reads the result's events, report, history and some of its pairs."""
     # Nothing rests on a page, so it need not survive a crash of the machine.
     write_atomically(demand_place(path), [page(result).encode()], durable=False)
 
 
-def page(result: Result) -> str:
+def page(result: Reported) -> str:
     """The page of a run, as text."""
     # First what reads pairs: that may compute lost ones again, and the report is then of that run.
     changed, given = changes(result), pairs(result)
