@@ -45,6 +45,13 @@ def series_of(pairs: Sequence[tuple[Any, Any]]) -> list[Series]:
         >>> series_of([("oak", 3), ("2024-05-01", 1), ("2024-05-03", 2)])
         []
     """
+    try:
+        return _series_of(pairs)
+    except Exception:  # of users' objects: a zone, a name that is no key of a dict, an equality that is no truth
+        return []
+
+
+def _series_of(pairs: Sequence[tuple[Any, Any]]) -> list[Series]:
     found: dict[Any, list[tuple[float, float, Any]]] = {}
     zones = set()
     for key, value in pairs:
@@ -54,10 +61,10 @@ def series_of(pairs: Sequence[tuple[Any, Any]]) -> list[Series]:
             return []
         zones.add(moment.tzinfo is not None)
         aware = moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
-        try:
-            found.setdefault(name, []).append((aware.timestamp(), amount, time))
-        except (TypeError, OverflowError):  # a name that is no key of a dict, a year that has no seconds
+        at = aware.timestamp()
+        if at != at:  # pandas' NaT is a moment to Python
             return []
+        found.setdefault(name, []).append((at, amount, time))
         if len(found) > _MOST_NAMES:
             return []
     if len(zones) != 1 or max(map(len, found.values())) < _FEWEST:

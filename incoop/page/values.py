@@ -18,6 +18,9 @@ from incoop.result import Change
 #: Changed keys and pairs that are listed, and the bytes of each list.
 _ROWS, _BYTES = 300, 50_000
 
+#: Digits of a figure: more would not fit beside a key on a phone.
+_FIGURE = 20
+
 _CHANGED = (("key", False), ("was", False), ("is", False))
 
 #: Pairs that are read to order them, or to draw them: some ten milliseconds.
@@ -77,7 +80,9 @@ def _is_number(value: Any) -> bool:
 
 
 def _cell(value: Any) -> str:
-    return f'<td class="n">{shown(value)}</td>' if _is_number(value) else f"<td>{shown(value)}</td>"
+    said = shown(value)
+    # Figures stand in one line, to the right; one of a hundred digits is as good as a text.
+    return f'<td class="n">{said}</td>' if _is_number(value) and len(said) <= _FIGURE else f"<td>{said}</td>"
 
 
 def _pair(pair: tuple[Any, Any]) -> str:

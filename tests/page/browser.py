@@ -66,6 +66,7 @@ class Browser:
         self._process = os.posix_spawn(CHROMIUM, words, os.environ, file_actions=given, setpgroup=0)
         for each in (*lower, quiet):
             os.close(each)
+        self._targets: list[str] = []
         self._number, self._rest, self._heard = 0, b"", list[dict[str, Any]]()
 
     def close(self) -> None:
@@ -101,7 +102,10 @@ class Browser:
 
     def visit(self, url: str, *, width: int = 1280, dark: bool = False, scripts: bool = True) -> Visit:
         """Load a page, and note what it asks for and complains of."""
+        while len(self._targets) > 1:  # two visits are compared, more only take memory
+            self.call("Target.closeTarget", targetId=self._targets.pop(0))
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
+        self._targets.append(target)
         session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for area in ("Page", "Runtime", "Log", "Network"):
             self.call(f"{area}.enable", session)
