@@ -30,6 +30,7 @@ demo: setup
 	@$(BIN)/incoop demo
 
 test: setup
+	@sh scripts/test_tools.sh
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder -m 'not endurance'
 
 test-pythons: setup

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import struct
 from collections.abc import Mapping
-from dataclasses import asdict, astuple, dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 #: Bumped whenever the layout changes; a kind of stage has a version of its own for what it keeps.
@@ -85,7 +85,7 @@ class Record:
                 "amended": self.amended,
                 "places": self.places,
                 "origin": asdict(self.origin) if self.origin is not None else None,
-                "history": [astuple(run) for run in self.history],
+                "history": [[getattr(run, name) for name in run.__slots__] for run in self.history],
             },
             separators=(",", ":"),
         ).encode()
