@@ -34,6 +34,7 @@ $(VENV)/spark-classes.jsa: $(VENV)/ready scripts/share_classes.py
 	-$(BIN)/python scripts/share_classes.py $@
 
 test: setup $(VENV)/spark-classes.jsa
+	@sh scripts/test_programs.sh
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder -m 'not endurance'
 
 test-pythons: setup

@@ -86,6 +86,7 @@ class JobSession:
         verify: float = 0.0,
         window: Window | None = None,
         origin: Origin | None = None,
+        counts_store: bool = False,
     ) -> Result:
         """Run a job on a path, a glob, a folder, a list of those, `inchdfs:/NAME[@VERSION]`, or another result.
 
@@ -95,13 +96,14 @@ class JobSession:
         do what cannot be followed. `verify` computes a random share of the result again, from scratch, in a process of
         its own, and raises NotDeterministic when it comes out differently. `window` runs it on the newest part of the
         input (`incoop.last(files=10)`). `origin` says how to ask for this run again.
+        `counts_store` notes the size of the store in the job's history, for a report page.
         """
         if not isinstance(job, Job):
             raise BadCall(f"run takes a Job, not {job!r:.80}: incoop.Job('name', mapper=…, reducer=…).")
         if (strict is not None and not 0 <= float(strict) <= 1) or not 0 <= verify <= 1:
             raise BadCall("strict and verify are shares, between 0 and 1.")
         share = None if strict is None or strict is False else _STRICT if strict is True else float(strict)
-        options = self.options(paranoid=paranoid, strict=share, verify=verify, origin=origin)
+        options = self.options(paranoid=paranoid, strict=share, verify=verify, origin=origin, counts_store=counts_store)
         if window is None:
             return self.execute(job, inputs, options)
         return self._within(window, job, inputs, options)

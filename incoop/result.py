@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from incoop.engine.events import Events
+    from incoop.engine.record import PastRun
     from incoop.engine.stage import Outcome
     from incoop.memo import WorkerConfig
 
@@ -69,6 +70,11 @@ class Result:
     def events(self) -> Events:
         """What happened in the run, in order: what ran, what was reused, what was stored."""
         return self._outcome.events
+
+    @property
+    def history(self) -> tuple[PastRun, ...]:
+        """The runs of the job: the first, and the last ones up to this."""
+        return self._outcome.history
 
     @property
     def root(self) -> bytes:

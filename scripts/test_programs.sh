@@ -1,6 +1,6 @@
 #!/bin/sh
 # Programs that some tests run beside incoop, or ask for a second opinion, and that pip cannot bring: log daemons with
-# configurations of the tests' own, a program that counts the same logs. Installs what is missing where it may (apt as
+# configurations of the tests' own, a program that counts the same logs, a browser. Installs what is missing where it may (apt as
 # root); elsewhere, or when that fails, says so, and the tests that need them are skipped. The services of these
 # packages are not started. Never fails.
 set -u
@@ -12,6 +12,7 @@ need rsyslogd rsyslog
 need nginx nginx-light
 need logrotate logrotate
 need goaccess goaccess
+command -v chromium-browser >/dev/null || need chromium chromium
 [ -n "$packages" ] || exit 0
 
 say() { printf '%s\n' "$*" >&2; }

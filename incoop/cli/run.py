@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from incoop.base.errors import BadCall
 from incoop.base.paths import refuse_unserved
 from incoop.cli.options import (
     LocalPath,
@@ -42,6 +43,9 @@ from incoop.fronts.common.early import prepare_processes
     help="For a window of time: a function of the job's file that gives a record's time, or the form of the time in "
     "names of files (%Y-%m-%d).",
 )
+@click.option(
+    "--html", metavar="FILE", type=LocalPath(), help="Write a report page: what was reused, what not and why."
+)
 @click.option("--master", metavar="URL", help="Spark master; else Spark (local[*]) is started for much work only.")
 @chunk_size_options
 @store_option
@@ -58,6 +62,7 @@ def run(
     changes: bool,
     window: str,
     time_of: str,
+    html: Path | None,
     master: str | None,
     store: Path,
     memo: str | None,
@@ -74,7 +79,10 @@ def run(
       incoop run jobs.py:top access.log --output out
       incoop run wordcount.py corpus/ --explain
       incoop run hits.py logs/ --window '7 days' --time-of %Y-%m-%d
+      incoop run wordcount.py corpus/ --output out --html report.html
     """
+    if html is not None and explain:
+        raise BadCall("--explain runs nothing, so there is nothing for --html to show; leave one of them out.")
     if not explain:
         prepare_processes(store, inputs, master)
     # From here on at the same time as those processes load what they need.
@@ -85,6 +93,10 @@ def run(
     from incoop.session import connect
 
     refuse_unserved(path for path in inputs if not path.startswith(SCHEME))
+    if html is not None:
+        from incoop.page import demand_place, write_page
+
+        html = demand_place(html)  # also where the job's file goes to another folder
     loaded = load_job(job)
 
     held = window_of(job, window, time_of)
@@ -94,7 +106,13 @@ def run(
             say(str(session.explain(loaded, list(inputs), paranoid=paranoid, window=held)))
             return
         result = session.run(
-            *(loaded, list(inputs)), paranoid=paranoid, strict=strict, verify=verify, window=held, origin=origin
+            *(loaded, list(inputs)),
+            paranoid=paranoid,
+            strict=strict,
+            verify=verify,
+            window=held,
+            origin=origin,
+            counts_store=html is not None,
         )
         if output is not None:
             written = result.save(output)
@@ -106,6 +124,9 @@ def run(
             for key, value in result:
                 _print(line_of(key, value) + "\n")
         sys.stdout.flush()
+        if html is not None:
+            write_page(html, result)
+            say(f"report page written to {html}", err=True)
         show_report(report, result.report.as_dict(), str(result.report))
 
 

@@ -41,6 +41,10 @@ class Block(Protocol):
         """All of it; `form` says how bytes become records."""
         ...
 
+    def place(self) -> str:
+        """Where a user finds it, as far as that is known without reading."""
+        ...
+
     def place_of(self, record_number: int) -> str:
         """Where a user finds a record of it."""
         ...
@@ -78,6 +82,13 @@ class ChunkBlock:
 
     def records(self, form: RecordFormat, reader: BlobReader) -> list[Any]:
         return records_of(form, self.content())
+
+    def place(self) -> str:
+        """File and bytes, for the user's own file; else the chunk."""
+        where = self.where
+        if where.kept:
+            return _chunk(self.id)
+        return f"{where.path}, bytes {where.offset:,} to {where.offset + where.length:,}"
 
     def place_of(self, record_number: int) -> str:
         """File and line, for text in the user's own file; else the chunk."""
@@ -122,9 +133,16 @@ class PairBlock(ABC):
     def records(self, form: RecordFormat, reader: BlobReader) -> Sequence[Any]:
         return self.pairs(reader)
 
+    def place(self) -> str:
+        return _chunk(self.id)
+
     def place_of(self, record_number: int) -> str:
         return _in_chunk(self.id, record_number)
 
 
+def _chunk(id_: bytes) -> str:
+    return f"chunk {id_.hex()[:16]}"
+
+
 def _in_chunk(id_: bytes, record_number: int) -> str:
-    return f"chunk {id_.hex()[:16]}, record {record_number + 1}"
+    return f"{_chunk(id_)}, record {record_number + 1}"

@@ -22,12 +22,22 @@ from incoop.base.errors import IncoopError
 from incoop.code import CodeDiffers, KeepsState, KnownReads, Observed, OtherWorkerNeeded
 from incoop.code.amendments import amendable
 from incoop.contraction.parts.packs import BlockLost
-from incoop.engine.events import DidBegin, DidCommit, DidFinish, DidLook, DidNumber, DidWarn, Events, WillExecute
+from incoop.engine.events import (
+    DidBegin,
+    DidCommit,
+    DidFinish,
+    DidLook,
+    DidNumber,
+    DidVerify,
+    DidWarn,
+    Events,
+    WillExecute,
+)
 from incoop.engine.explain import Explanation
 from incoop.engine.failures import NotFollowed, ResultLost, TooLittleReuse
 from incoop.engine.keeper import Keeper, Memo
 from incoop.engine.output import Output
-from incoop.engine.record import Record
+from incoop.engine.record import PastRun, Record, remembered
 from incoop.engine.report import RunReport
 from incoop.engine.running.runner import Runner
 from incoop.engine.running.workforce import Workforce
@@ -133,14 +143,15 @@ class StageRun:
                 self._carry_out(step, coded)
             finished = self.stage.finish()
             if self.options.verify:
-                self.stage.verify(self.options.verify)
+                self.events.tell(DidVerify(*self.stage.verify(self.options.verify)))
             old_output, changes_lost = self._old_output(decided.before)
             self.events.tell(DidFinish(finished.keys, finished.counters))
             live = b"".join([finished.live, *self._keep_reads(coded)])
-            recorded = self._keeper.commit(self._key, self._record(decided.identity, finished), live)
+            history = self._history(decided.before, time.perf_counter() - started)
+            recorded = self._keeper.commit(self._key, self._record(decided.identity, finished, history), live)
         self._warn_of_losses(recorded)
         self.events.tell(DidCommit(self._keeper.generation, recorded, time.perf_counter() - started))
-        return Outcome(finished, old_output, self.report, self.events, changes_lost)
+        return Outcome(finished, old_output, self.report, self.events, changes_lost, history)
 
     def _verify(self) -> tuple[int, int]:
         coded = self._look()
@@ -209,7 +220,14 @@ class StageRun:
         if self._is_covered(step.name, answer):
             step.keep(answer)
 
-    def _record(self, identity: Identity, finished: Finished) -> Record:
+    def _history(self, before: Record | None, seconds: float) -> tuple[PastRun, ...]:
+        """The job's runs with this one, which is over but for its commit."""
+        store_bytes = self._keeper.store_bytes() if self.options.counts_store else None
+        sizes = (self.report.input_bytes, self.report.fresh_bytes, store_bytes)
+        run = PastRun(self._keeper.generation, round(time.time(), 3), round(seconds, 4), *sizes)
+        return remembered(before.history if before is not None else (), run)
+
+    def _record(self, identity: Identity, finished: Finished, history: tuple[PastRun, ...]) -> Record:
         return Record(
             kind=self.stage.kind,
             gives=finished.id,
@@ -219,6 +237,7 @@ class StageRun:
             places=self._runner.places,
             origin=self.options.origin,
             body=finished.body,
+            history=history,
         )
 
     def _last_record(self) -> Record | None:

@@ -45,6 +45,30 @@ class WillRun:
 
 
 @dataclass(frozen=True, slots=True)
+class DidDecide:
+    """What is reused of the input's chunks and what is not, before anything runs; and why."""
+
+    #: Of each chunk in input order: the id of its run, its bytes, whether that run is known.
+    ids: npt.NDArray[Any]
+    sizes: npt.NDArray[Any]
+    known: npt.NDArray[Any]
+    #: Runs that are not known although the last run of the job had them: what was stored of them is lost.
+    lost: frozenset[bytes]
+    #: Chunks of the last run that are in the input no more.
+    gone: int
+    #: In words, and the parts of the code that are not what they were.
+    why: str
+    changed_code: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DidLay:
+    """The tree stands over its chunks; of each level above them, bottom up: nodes, and those of them that are known."""
+
+    levels: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class DidReuse:
     """Results that were there already."""
 
@@ -83,6 +107,26 @@ class DidExecute:
     bytes: int = 0
     #: Keys that were reduced.
     keys: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class DidMap:
+    """Chunks were mapped: by the ids of their runs, their bytes, and how many of those went to the mapper."""
+
+    ids: tuple[bytes, ...]
+    sizes: tuple[int, ...]
+    #: -1 for all; else the rest was taken from the chunk that stood there before.
+    mapped: tuple[int, ...]
+    #: Where a user finds them; of the first ones alone, where they are many.
+    places: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DidVerify:
+    """A share of what is kept was computed again, from scratch, and came out the same."""
+
+    chunks: int
+    shards: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,10 +179,14 @@ Event = (
     | DidLook
     | DidNumber
     | WillRun
+    | DidDecide
+    | DidLay
     | DidReuse
     | WillExecute
     | WillRunIn
     | DidExecute
+    | DidMap
+    | DidVerify
     | DidStore
     | DidMove
     | DidStartSpark

@@ -41,6 +41,13 @@ class Keeper:
         entries = self.memo.lookup(list(ids))
         self.store({new: entry for new, entry in zip(ids.values(), entries, strict=True) if entry is not None})
 
+    def store_bytes(self) -> int | None:
+        """Bytes of all packs; None where they cannot be listed."""
+        try:
+            return sum(pack.size for pack in self.memo.blobs.scan())
+        except OSError:
+            return None
+
     def commit(self, key: str, record: Record, live: bytes) -> bool:
         """End the generation; says whether it is recorded. `live` are the ids that must not be collected."""
         recorded = self.memo.commit_generation(key, self.generation, record.to_bytes(), live)

@@ -32,6 +32,30 @@ class Origin:
     time_of: str = ""
 
 
+#: Runs of a job that are remembered: what fits into a picture, some three kilobytes of a record.
+KEPT_RUNS = 50
+
+
+@dataclass(frozen=True, slots=True)
+class PastRun:
+    """What is remembered of a run, for people: nothing is decided by it."""
+
+    generation: int
+    #: When it ended, in seconds since the epoch, and how long it took.
+    when: float
+    seconds: float
+    input_bytes: int
+    fresh_bytes: int
+    #: Bytes of all packs of the store; None where nobody asked.
+    store_bytes: int | None = None
+
+
+def remembered(history: tuple[PastRun, ...], run: PastRun) -> tuple[PastRun, ...]:
+    """A job's history with one more run: the first of all, and the last ones."""
+    runs = (*history, run)
+    return (*runs[:1], *runs[1:][-(KEPT_RUNS - 1) :])
+
+
 @dataclass(frozen=True, slots=True)
 class Record:
     """One run."""
@@ -51,6 +75,8 @@ class Record:
     origin: Origin | None
     #: What its kind of stage keeps, in its own form.
     body: bytes
+    #: The job's runs, this one the last.
+    history: tuple[PastRun, ...] = ()
 
     def to_bytes(self) -> bytes:
         head = json.dumps(
@@ -62,6 +88,7 @@ class Record:
                 "amended": self.amended,
                 "places": self.places,
                 "origin": asdict(self.origin) if self.origin is not None else None,
+                "history": [[getattr(run, name) for name in run.__slots__] for run in self.history],
             },
             separators=(",", ":"),
         ).encode()
@@ -85,4 +112,5 @@ class Record:
             places=head["places"],
             origin=origin and Origin(**{**origin, "inputs": tuple(origin["inputs"])}),
             body=data[at:],
+            history=tuple(PastRun(*run) for run in head.get("history", ())),
         )

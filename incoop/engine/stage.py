@@ -21,7 +21,7 @@ from incoop.engine.events import Events
 from incoop.engine.explain import Explanation
 from incoop.engine.keeper import Keeper, Memo
 from incoop.engine.output import Output
-from incoop.engine.record import Origin, Record
+from incoop.engine.record import Origin, PastRun, Record
 from incoop.engine.report import RunReport
 from incoop.engine.running.runner import Runner
 from incoop.engine.running.work import Work
@@ -44,6 +44,8 @@ class RunOptions:
     verify: float = 0.0
     #: How the run can be asked for again, from a shell.
     origin: Origin | None = None
+    #: Count the bytes of the store's packs, for the job's history: as long as a walk through its folder takes.
+    counts_store: bool = False
     #: Whether workers get the values of module variables that the program set; PySpark's do not.
     amends: bool = True
 
@@ -218,3 +220,5 @@ class Outcome:
     events: Events = field(repr=False)
     #: Why it is not known what the run before gave; empty where it is.
     changes_lost: str = ""
+    #: The job's runs as far as they are remembered, this one the last.
+    history: tuple[PastRun, ...] = ()

@@ -36,6 +36,8 @@ def test_a_chunk_of_a_file_has_bytes_records_and_lines_that_can_be_named(tmp_pat
     assert second.chunk() is second
     before = blocks[0].content().count(b"\n")
     assert second.records(Lines(), None)[0] == f"line {before}"  # type: ignore[arg-type]
+    start, end = len(blocks[0].content()), len(blocks[0].content()) + second.length
+    assert second.place() == f"{path}, bytes {start:,} to {end:,}"
     assert second.place_of(2) == f"{path}, line {before + 3}"
 
 
@@ -45,6 +47,7 @@ def test_a_made_block_holds_what_it_is_made_of_and_no_pack() -> None:
     assert (sent.id, sent.length, sent.tail) == (bytes(16), 7, 3) and not isinstance(sent, OutputBlock)
     assert sent.records(Lines(), None) == [("a", 1)]
     assert sent.chunk() is None
+    assert sent.place() == "chunk 0000000000000000"
     assert sent.place_of(4) == "chunk 0000000000000000, record 5"
 
 

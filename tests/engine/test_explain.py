@@ -9,7 +9,7 @@ import pytest
 
 from incoop.contraction.parts.headers import RunRef
 from incoop.contraction.parts.rows import REF_ROW
-from incoop.engine.stages.map_contract.explain import why_it_runs
+from incoop.engine.stages.map_contract.explain import changed_code, lost_runs, why_it_runs
 from incoop.engine.stages.map_contract.identity import JobIdentity
 from incoop.engine.stages.map_contract.plan import TreePlan, plan_chunks
 from incoop.engine.stages.map_contract.record import Level, TreeRecord
@@ -103,3 +103,20 @@ def test_the_first_five_changes_are_named_and_all_where_nothing_is_known_of_the_
     seven = {f"function job:f{at}": "aa" for at in range(7)}
     why = why_of(plan("ab", old), old, None, identity("other", seven), False, False)
     assert why == "code changed: " + "; ".join(f"function `f{at}` in `job` added" for at in range(5))
+
+
+def test_code_is_changed_only_where_it_gives_something_else() -> None:
+    old = record("ab")
+    assert changed_code(None, CODE, identity("other")) == []
+    assert changed_code(old, {}, identity()) == [], "parts that no result depends on"
+    assert changed_code(old, CODE, identity("other", {})) == [
+        "function `mapper` in `job` removed",
+        "global `STOP` in `job` removed",
+    ]
+    assert changed_code(old, CODE, identity("other")) == ["parameters of the job are others"]
+
+
+def test_runs_are_lost_that_are_missing_and_were_there() -> None:
+    a, b, x = (letter * 16 for letter in (b"a", b"b", b"x"))
+    assert lost_runs([a, x], record("abc")) == {a}
+    assert lost_runs([], record("abc")) == lost_runs([x], record("abc")) == lost_runs([a, b], None) == frozenset()

@@ -213,6 +213,7 @@ def test_nodes_are_needed_bottom_up_and_only_above_what_changed() -> None:
     assert planned("abcdef", old, TREE, tails).unknown() == []
     plan = planned("abxdef", old, TREE, tails)
     assert plan.needed() == ([2], [(1, 1), (2, 0)])
+    assert plan.counts() == ((3, 2), (1, 0)) and planned("abc", None).counts() == ()
     assert [(level, index) for level, index, _ in plan.unknown()] == [(0, 2), (1, 1), (2, 0)]
     assert [id_ for *_, id_ in plan.unknown()] == [
         ids("x")[0].tobytes(),

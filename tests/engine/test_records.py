@@ -7,7 +7,7 @@ import pytest
 
 from incoop.contraction.parts.headers import RunRef
 from incoop.contraction.parts.rows import REF_ROW
-from incoop.engine.record import RECORD_FORMAT, Origin, Record
+from incoop.engine.record import KEPT_RUNS, RECORD_FORMAT, Origin, PastRun, Record, remembered
 from incoop.engine.stages.map_contract.record import Level, RefusedCombiner, TreeRecord, Trial
 
 FULL = Record(
@@ -19,6 +19,7 @@ FULL = Record(
     places={"oak": [1, 2]},
     origin=Origin("job.py:count", ("one.txt", "two.txt"), "/home", "1h every 1m", "time_of"),
     body=b"\0body\xff",
+    history=(PastRun(1, 1.5, 0.25, 1000, 1000, 400), PastRun(7, 2.5, 0.125, 1001, 1)),
 )
 BARE = Record("kind", b"", {}, (), (), None, None, b"")
 
@@ -34,6 +35,22 @@ def test_a_record_of_another_format_is_ignored() -> None:
     for other in (RECORD_FORMAT - 1, RECORD_FORMAT + 1):
         data[:4] = other.to_bytes(4, "little")
         assert Record.from_bytes(bytes(data)) is None
+
+
+def test_a_record_from_before_there_was_a_history_has_none() -> None:
+    data = BARE.to_bytes()
+    without = data.replace(b',"history":[]', b"")
+    assert without != data
+    without = without[:4] + (len(without) - 8).to_bytes(4, "little") + without[8:]
+    assert Record.from_bytes(without) == BARE
+
+
+def test_a_history_keeps_the_first_run_and_the_last_ones() -> None:
+    history: tuple[PastRun, ...] = ()
+    for number in range(1, 200):
+        history = remembered(history, PastRun(number, 0.0, 1.0, 2, 3))
+        assert len(history) == min(number, KEPT_RUNS) and history[0].generation == 1
+        assert [run.generation for run in history[1:]] == list(range(1, number + 1))[1:][-(KEPT_RUNS - 1) :]
 
 
 def ids(text: str) -> np.ndarray:

@@ -12,7 +12,7 @@ from incoop.base.errors import IncoopError
 from incoop.code import Observed
 from incoop.contraction.parts.packs import BlockLost
 from incoop.contraction.tree.node import NodeTask, NotIntegers
-from incoop.engine.events import DidExecute, DidReuse, WillRun
+from incoop.engine.events import DidExecute, DidLay, DidReuse, WillRun
 from incoop.engine.failures import AtKey, JobFailed
 from incoop.engine.running.nearby import cores
 from incoop.engine.running.work import Nearby, Work
@@ -45,6 +45,7 @@ class ContractStep:
             return None
         plan, shards = laid.plan, laid.shards
         self._missing = plan.needed()[1]
+        stage.attempt.events.tell(DidLay(plan.counts()))
         stage.attempt.events.tell(DidReuse(self.name, plan.known_nodes()))
         self._nodes = [plan.node_task(level, index) for level, index in self._missing]
         stage.attempt.events.tell(WillRun({"combine": plan.node_count * shards, "reduce": shards}))

@@ -12,11 +12,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from incoop.contraction.parts.headers import RunRef
+from incoop.engine.events import DidDecide
 from incoop.engine.explain import Explanation
 from incoop.engine.inputs import ChunkedInput
 from incoop.engine.record import Record
 from incoop.engine.stage import Step
-from incoop.engine.stages.map_contract.explain import why_it_runs
+from incoop.engine.stages.map_contract.explain import changed_code, lost_runs, why_it_runs
 from incoop.engine.stages.map_contract.identity import JobIdentity
 from incoop.engine.stages.map_contract.plan import TreePlan
 from incoop.engine.stages.map_contract.record import Ids, TreeRecord
@@ -103,8 +104,25 @@ class JobDecision:
             why=self._why(),
         )
 
+    def as_event(self, chunked: ChunkedInput, plan: TreePlan) -> DidDecide:
+        """What is told of it; the plan is the one that it was made of."""
+        recalled = self.recalled
+        changed = changed_code(recalled.before, recalled.parts, recalled.identity)
+        return DidDecide(
+            ids=self.ids,
+            sizes=chunked.rows["length"],
+            known=plan.known[0].copy(),  # the plan learns
+            lost=frozenset() if changed else lost_runs(self._fresh(), recalled.before),
+            gone=int((~plan.kept).sum()),
+            why=self._why(),
+            changed_code=tuple(changed),
+        )
+
+    def _fresh(self) -> list[bytes]:
+        fresh: list[bytes] = self.ids[np.array(self.chunks, np.intp)].tolist()
+        return fresh
+
     def _why(self) -> str:
         recalled = self.recalled
-        fresh = self.ids[np.array(self.chunks, np.intp)].tolist()
         done = self.output is not None
-        return why_it_runs(fresh, recalled.before, recalled.parts, recalled.identity, done, self.lost)
+        return why_it_runs(self._fresh(), recalled.before, recalled.parts, recalled.identity, done, self.lost)

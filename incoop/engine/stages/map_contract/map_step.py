@@ -10,7 +10,7 @@ import numpy as np
 from incoop.base.errors import IncoopError
 from incoop.code import Observed
 from incoop.contraction.tree.known_combiners import LawfulCombiner
-from incoop.engine.events import DidExecute
+from incoop.engine.events import DidExecute, DidMap
 from incoop.engine.failures import JobFailed, failed_at
 from incoop.engine.running.work import Nearby, Work
 from incoop.engine.stages.map_contract.identity import MAP, JobIdentity
@@ -26,6 +26,9 @@ from incoop.engine.stages.map_contract.write_chunk import KnownBase
 #: Of a chunk that takes the place of another, one byte in this many is taken for changed. Real edits change less
 #: (bench/bench_days.py); where a chunk is new as a whole, processes map it nearly as fast as Spark does.
 FEW_LEAVES = 8
+
+#: Of so many mapped chunks it is told where they are: nobody reads a longer list, and a first run may map a million.
+TOLD_PLACES = 1000
 
 Answer = list[MapDone | MapFailed | IncoopError | Observed]
 
@@ -139,8 +142,11 @@ class MapStep:
         stage.chunked.keep_stretches()
         if self._indices:
             ids = tuple(each.id for each in done)
-            size_of = {task.id: task.block.length for task in self._tasks}
-            mapped = sum(each.mapped if each.mapped >= 0 else size_of[each.id] for each in done)
+            blocks = {task.id: task.block for task in self._tasks}
+            sizes = tuple(blocks[id_].length for id_ in ids)
+            places = tuple(blocks[id_].place() for id_ in ids[:TOLD_PLACES])
+            stage.attempt.events.tell(DidMap(ids, sizes, tuple(each.mapped for each in done), places))
+            mapped = sum(each.mapped if each.mapped >= 0 else size for each, size in zip(done, sizes, strict=True))
             stage.attempt.events.tell(DidExecute(self.name, ids, {"map": len(done)}, {"map": seconds}, mapped))
 
     def rekey(self, identity: JobIdentity, covered: Sequence[Answer]) -> None:

@@ -97,6 +97,11 @@ class TreePlan:
         level, index = place
         return bytes(self.levels[level].ids[index])
 
+    def counts(self) -> tuple[tuple[int, int], ...]:
+        """Of every level of nodes: how many there are, and how many of them are known."""
+        nodes = zip(self.levels[1:], self.known[1:], strict=True)
+        return tuple((len(level.ids), int(known.sum())) for level, known in nodes)
+
     def known_nodes(self) -> Ids:
         """Ids of the nodes that are stored, of all levels."""
         nodes = zip(self.levels[1:], self.known[1:], strict=True)
@@ -164,12 +169,13 @@ class TreePlan:
         for tree in ([self.old.levels] if self.old else []) + [self.levels]:
             for level in tree:
                 held = level.refs["length"] > 0
-                for index in np.flatnonzero(held & _among(level.ids, wanted)):
+                for index in np.flatnonzero(held & among(level.ids, wanted)):
                     found[bytes(level.ids[index])] = RunRef.of_row(level.refs[index])
         return found
 
 
-def _among(ids: Ids, wanted: set[bytes]) -> npt.NDArray[np.bool_]:
+def among(ids: Ids, wanted: set[bytes]) -> npt.NDArray[np.bool_]:
+    """Which of the ids are wanted."""
     found = np.zeros(len(ids), np.bool_)
     if wanted:
         likely = np.flatnonzero(np.isin(_halves(ids), _halves(_id_array(sorted(wanted)))))

@@ -17,7 +17,7 @@ from incoop.contraction.parts.headers import RunHeader, RunRef
 from incoop.contraction.parts.packs import BlockLost
 from incoop.contraction.parts.part import ChunkRuns, shard_part
 from incoop.contraction.tree.combine import CombinerChangesKeys
-from incoop.engine.events import DidReuse, WillRun
+from incoop.engine.events import DidLay, DidReuse, WillRun
 from incoop.engine.failures import NotDeterministic
 from incoop.engine.inputs import BlockSource, chunk_inputs
 from incoop.engine.output import Output, Sharded, Unreduced
@@ -71,9 +71,11 @@ class MapContract(JobState):
         )
         reduces = shards if self.job.reducer is not None else 0
         tell = self.attempt.events.tell
+        tell(self.decision.as_event(self.chunked, plan))
         tell(WillRun({"map": len(ids), "combine": plan.node_count * shards, "reduce": reduces}))
         tell(DidReuse(MAP, plan.chunks.ids[plan.known[0]]))
         if not steps:  # else the second step says it of the tree that it has then
+            tell(DidLay(plan.counts()))
             tell(DidReuse(CONTRACT, plan.known_nodes()))
         return self.decision
 
