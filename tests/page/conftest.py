@@ -17,6 +17,6 @@ __all__ = ["base", "own", "workshop"]
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     if CHROMIUM is None:
-        pytest.skip("there is no Chromium here: scripts/test_tools.sh installs it, as root on Debian or Ubuntu")
+        pytest.skip("there is no Chromium here: scripts/test_programs.sh installs it, as root on Debian or Ubuntu")
     with a_browser() as opened:
         yield opened
