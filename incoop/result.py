@@ -43,6 +43,15 @@ class Change:
     new: Any
 
 
+@dataclass(frozen=True, slots=True)
+class Before:
+    """What a result's changes are changes of."""
+
+    output: Output
+    #: Why it is not known what the run before gave; empty where it is.
+    lost: str = ""
+
+
 class Result:
     """(key, value) pairs, in the same order for the same data: within a shard by key where keys compare, else by their
     bytes; those of a map-only job in input order.
@@ -103,18 +112,23 @@ class Result:
         """All pairs, as a dict; of several pairs with one key the last stays."""
         return dict(self)
 
-    def changes(self, since: Result | None = None) -> Iterator[Change]:
+    @property
+    def before(self) -> Before:
+        """What the job's previous run gave: `changes` of a later result may be told since then, too."""
+        old = self._outcome.old_output
+        return Before(old if old is not None else Unreduced(), self._outcome.changes_lost)
+
+    def changes(self, since: Result | Before | None = None) -> Iterator[Change]:
         """What is not as it was after the job's previous run that gave a result. Only blocks that differ are read.
 
         With `since`, what is not as in that earlier result, whoever ran the job meanwhile. Of a key that several
         reducer calls emit, `old` and `new` are the values that went and came. After a first run every key is new.
         Raises ChangesLost where it is not known what the previous run gave.
         """
-        if since is not None:
-            return self._changes(since.output)
-        if self._outcome.changes_lost:
-            raise ChangesLost(self.report.job, self._outcome.changes_lost)
-        return self._changes(self._outcome.old_output if self._outcome.old_output is not None else Unreduced())
+        before = Before(since.output) if isinstance(since, Result) else since or self.before
+        if before.lost:
+            raise ChangesLost(self.report.job, before.lost)
+        return self._changes(before.output)
 
     def _changes(self, old: Output) -> Iterator[Change]:
         gone: list[Pair] = []

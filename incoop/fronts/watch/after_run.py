@@ -35,7 +35,7 @@ class JobRun:
     def changes(self) -> IO[bytes]:
         """The changed keys as JSON lines, in a file that is gone when it is closed."""
         lines = tempfile.TemporaryFile()  # noqa: SIM115
-        found = changed_lines(self.watched.job.name, self.result, self.watched.given)
+        found = changed_lines(self.watched.job.name, self.result, self.watched.since)
         lines.writelines(line.encode() for line in found)
         lines.flush()
         return lines

@@ -78,26 +78,21 @@ def after_success(before: Standing) -> tuple[Standing, str]:
     return Standing(Condition.CURRENT), said
 
 
-def after_failure(before: Standing, error: BaseException) -> tuple[Standing, str]:
+def after_failure(before: Standing, error: Exception) -> tuple[Standing, str]:
     """The same after one that did not."""
+    told = str(error).strip()
+    if not isinstance(error, IncoopError):  # an error of ours is a sentence, any other is known by its name
+        told = f"{type(error).__name__}: {told}"
+    why = told.partition("\n")[0]
     waits = isinstance(error, InputNotFound | DatasetNotFound)
     condition = Condition.WAITING if waits else Condition.FAILING
-    told = str(error) or type(error).__name__
-    # An error of ours is a sentence; any other is known by its name.
-    why = told.splitlines()[0] if waits or _is_ours(error) else f"{type(error).__name__}: {told.splitlines()[0]}"
     if (before.condition, before.why) != (condition, why):
-        # The whole of it, with the user's traceback, once.
-        return Standing(condition, why, 1), f"waits for its input: {told}" if waits else told if _is_ours(
-            error
-        ) else why
+        # All of it, with the user's traceback, once.
+        return Standing(condition, why, 1), f"waits for its input: {told}" if waits else told
     standing = Standing(condition, why, before.times + 1)
     if waits or standing.times & (standing.times - 1):
         return standing, ""
     return standing, f"still failing, at {standing.times} looks: {why:.200}"
-
-
-def _is_ours(error: BaseException) -> bool:
-    return isinstance(error, IncoopError)
 
 
 def folder_names(jobs: Sequence[tuple[str, str]]) -> list[str]:

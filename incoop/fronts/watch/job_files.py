@@ -20,7 +20,7 @@ from incoop.code.modules import user_modules
 from incoop.fronts.common.job_file import load_jobs, named_job, split_name
 from incoop.fronts.watch.decide import CodeSeen, Standing, folder_names
 from incoop.job import Job
-from incoop.result import Result
+from incoop.result import Before, Result
 
 
 @dataclass(slots=True)
@@ -33,8 +33,9 @@ class WatchedJob:
     job: Job
     #: Where its part files go.
     output: Path | None = None
-    #: What was given to the user last.
+    #: What was given to the user last, and what the next changes are told since.
     given: Result | None = None
+    since: Result | Before | None = None
     standing: Standing = field(default_factory=Standing)
 
     @property

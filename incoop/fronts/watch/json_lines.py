@@ -26,13 +26,13 @@ from typing import Any
 import numpy as np
 
 from incoop.engine.failures import ChangesLost
-from incoop.result import Result
+from incoop.result import Before, Result
 
 #: More levels than this are shown by `repr`: a list may hold itself.
 _DEPTH = 100
 
 
-def changed_lines(job: str, result: Result, since: Result | None) -> Iterator[str]:
+def changed_lines(job: str, result: Result, since: Result | Before | None) -> Iterator[str]:
     """A line for each key whose value is not what it was in `since`, or else in the job's last run before."""
     try:
         for change in result.changes(since):

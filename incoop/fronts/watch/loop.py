@@ -14,6 +14,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from incoop.base.errors import IncoopError
 from incoop.engine.record import Origin
 from incoop.fronts.watch.after_run import AfterRun, JobRun
 from incoop.fronts.watch.decide import (
@@ -78,6 +79,7 @@ class WatchLoop:
         """Look every so many seconds, until a signal comes."""
         began, number = time.monotonic(), 0
         while True:
+            log.debug("look %d", number)
             self.look()
             number, due = next_look(began, every, number, time.monotonic())
             wait = max(0.0, due - time.monotonic())
@@ -117,13 +119,16 @@ class WatchLoop:
         try:
             result = self._update(watched)
             if result is not None:
+                # Should a step fail, the next run tells its changes since then, too.
+                watched.since = watched.since or result.before
                 with closing(JobRun(watched, result)) as run:
                     for step in self.steps:
                         step(run)
-                watched.given = result
+                watched.given = watched.since = result
         except Exception as error:
-            log.info("%s", watched.job.name, exc_info=error)
             watched.standing, said = after_failure(watched.standing, error)
+            if said and not isinstance(error, IncoopError):  # perhaps a fault of ours
+                log.info("%s", watched.job.name, exc_info=error)
         else:
             watched.standing, said = after_success(watched.standing)
         self._tell(watched.job.name, said)
