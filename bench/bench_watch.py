@@ -4,8 +4,8 @@
     python -m bench.bench_watch --size 4M --lines 30
 
 The watch is a real process that looks every `--every`, which must be longer than an update takes; of the time that a
-line took, what it waited for the look is left out. The words in all part files are counted at the end, and compared with
-those of the input.
+line took, what it waited for the look is left out. The words in all part files are counted at the end, and compared
+with those of the input.
 """
 
 from __future__ import annotations

@@ -89,45 +89,44 @@ def watch(
         raise BadCall(f"--every must be {_SHORTEST * 1000:g}ms or more.")
     if output is None and not changes and on_change is None:
         raise BadCall("nobody would get the results: say --output DIR, --changes or --on-change CMD.")
-    start_processes(master)
-    # From here on at the same time as those processes load what they need.
-    from incoop.engine.inputs import SCHEME
-    from incoop.fronts.watch.after_run import CommandOnChange, ReaderLeft, print_changes, save
-    from incoop.fronts.watch.job_files import JobFiles
-    from incoop.fronts.watch.loop import WatchLoop
     from incoop.fronts.watch.stop import Stopped, StopSignals
-    from incoop.session import connect
 
-    refuse_unserved(path for path in inputs if not path.startswith(SCHEME))
-    files = JobFiles([job, *more], output)
     line = StatusLine()
 
     def tell(sentence: str) -> None:
         line.clear()
         say(f"incoop: {shortened(sentence)}", err=True)
 
-    def show_run(run: JobRun) -> None:
-        show_report(report, run.result.report.as_dict(), str(run.result.report))
-
-    def clear(_: JobRun) -> None:
-        line.clear()
-
     with StopSignals() as signals:
+        start_processes(master)
+        # From here on at the same time as those processes load what they need.
+        from incoop.engine.inputs import SCHEME
+        from incoop.fronts.watch.after_run import CommandOnChange, ReaderLeft, print_changes, save
+        from incoop.fronts.watch.job_files import JobFiles
+        from incoop.fronts.watch.loop import WatchLoop
+        from incoop.session import connect
+
+        def show_run(run: JobRun) -> None:
+            show_report(report, run.result.report.as_dict(), str(run.result.report))
+
+        def clear(_: JobRun) -> None:
+            line.clear()
+
+        steps: list[AfterRun] = [clear, save]
+        steps += [print_changes] if changes else []
+        steps += [show_run]
+        steps += [CommandOnChange(on_change, signals, tell)] if on_change is not None else []
+        refuse_unserved(path for path in inputs if not path.startswith(SCHEME))
+        files = JobFiles([job, *more], output)
         try:
             with signals.allowed():
                 jobs = files.load()
-            steps: list[AfterRun] = [clear, save]
-            steps += [print_changes] if changes else []
-            steps += [show_run]
-            steps += [CommandOnChange(on_change, signals, tell)] if on_change is not None else []
             with closing(connect(store, memo=memo, master=master, chunks=settings_from(options))) as session:
                 if master is None:
                     session.prepare()
                 loop = WatchLoop(session, files, jobs, inputs, steps, signals, tell, lambda now: line.show(_shown(now)))
                 if once:
-                    current = loop.look()
-                    line.clear()
-                    sys.exit(0 if current else 1)
+                    sys.exit(0 if loop.look() else 1)
                 loop.run(every)
         except ReaderLeft as left:
             raise BrokenPipeError from left

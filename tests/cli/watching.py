@@ -23,6 +23,12 @@ DEADLINE = 120.0
 MARK = "INCOOP_TEST_WATCH"
 
 
+def _obey() -> None:
+    """Of the child: tests may run in the background of a shell, where Ctrl-C is ignored."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
+
+
 class WatchProcess:
     """`incoop -vv watch WORDS…`; with -vv it says which look it is at."""
 
@@ -42,6 +48,7 @@ class WatchProcess:
             stderr=subprocess.PIPE,
             text=True,
             start_new_session=True,
+            preexec_fn=_obey,
         )
         self._readers = [
             threading.Thread(target=self._read, args=each)

@@ -1,8 +1,9 @@
 """Signals that end a program, as one exception, raised only where that leaves nothing behind.
 
-Contract: Ctrl-C, SIGTERM and SIGHUP are noted at any time. The first one raises `Stopped` inside `allowed`, at once or
-when that is next entered, and once; later ones do nothing, so that what is tidied up then is tidied up whole. A signal
-that was ignored when the program started (nohup, a background job of a shell) stays ignored.
+Contract: Ctrl-C, SIGTERM and SIGHUP are noted at any time, and raise `Stopped` inside `allowed`: at once, and whenever
+it is entered from then on, since Python passes over what is raised while it collects garbage. Outside, where things are
+opened and tidied up, nothing is raised. A signal that was ignored when the program started (nohup, a background job of
+a shell) stays ignored.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ class StopSignals:
 
     def __init__(self) -> None:
         self._asked: int | None = None
-        self._raised = self._allowed = False
+        self._allowed = False
 
     def __enter__(self) -> Self:
         self._before = {
@@ -60,11 +61,9 @@ class StopSignals:
         self._raise_if_asked()
 
     def _note(self, number: int, _: FrameType | None) -> None:
-        if self._asked is None:
-            self._asked = number
-            self._raise_if_asked()
+        self._asked = self._asked or number
+        self._raise_if_asked()
 
     def _raise_if_asked(self) -> None:
-        if self._asked is not None and self._allowed and not self._raised:
-            self._raised = True
+        if self._asked is not None and self._allowed:
             raise Stopped(self._asked)
