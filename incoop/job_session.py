@@ -124,10 +124,34 @@ class JobSession:
 
     def execute(self, job: Job, inputs: Any, options: RunOptions) -> Result:
         """Run a job for another way in, with options of its own."""
+        result = self._execute(job, inputs, options)
+        assert result is not None, "without `unless` there is a result"
+        return result
+
+    def _execute(self, job: Job, inputs: Any, options: RunOptions) -> Result | None:
         self._demand_open()
         memo = self._memo if job.memoize else self._unmemoized()
         run = StageRun(MapContract(job, inputs, self.datasets), memo, self._workforce, options)
-        return Result(run.execute(), memo.blobs, memo.worker_config(), self._workforce, run.recover)
+        outcome = run.update()
+        if outcome is None:
+            return None
+        return Result(outcome, memo.blobs, memo.worker_config(), self._workforce, run.recover)
+
+    def update(
+        self, job: Job, inputs: Any, since: Result | None = None, *, origin: Origin | None = None
+    ) -> Result | None:
+        """Run a job if a run would not give what `since` has: None where it would, at the cost of a look.
+
+        What counts is the job's code, its input, and what its functions read besides; a look makes no generation.
+        """
+        return self._execute(
+            job, inputs, self.options(origin=origin, unless=since.basis if since is not None else None)
+        )
+
+    def prepare(self) -> None:
+        """Begin to start worker processes now rather than at the first job."""
+        self._demand_open()
+        self._workforce.processes.start()
 
     def options(self, **given: Any) -> RunOptions:
         """Options of a run in this session."""

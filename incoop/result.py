@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from incoop.engine.events import Events
-    from incoop.engine.record import PastRun
+    from incoop.engine.record import Basis, PastRun
     from incoop.engine.stage import Outcome
     from incoop.memo import WorkerConfig
 
@@ -41,6 +41,15 @@ class Change:
     key: Any
     old: Any
     new: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Before:
+    """What a result's changes are changes of."""
+
+    output: Output
+    #: Why it is not known what the run before gave; empty where it is.
+    lost: str = ""
 
 
 class Result:
@@ -82,6 +91,11 @@ class Result:
         return self._read(lambda: self._outcome.finished.root())
 
     @property
+    def basis(self) -> Basis:
+        """What the result came of; a run that finds the same would give the same."""
+        return self._outcome.basis
+
+    @property
     def output(self) -> Output:
         """The stored parts behind the pairs."""
         return self._outcome.finished.output
@@ -103,18 +117,25 @@ class Result:
         """All pairs, as a dict; of several pairs with one key the last stays."""
         return dict(self)
 
-    def changes(self) -> Iterator[Change]:
+    @property
+    def before(self) -> Before:
+        """What the job's previous run gave: `changes` of a later result may be told since then, too."""
+        old = self._outcome.old_output
+        return Before(old if old is not None else Unreduced(), self._outcome.changes_lost)
+
+    def changes(self, since: Result | Before | None = None) -> Iterator[Change]:
         """What is not as it was after the job's previous run that gave a result. Only blocks that differ are read.
 
-        Of a key that several reducer calls emit, `old` and `new` are the values that went and came. After a first run
-        every key is new. Raises ChangesLost where it is not known what the previous run gave.
+        With `since`, what is not as in that earlier result, whoever ran the job meanwhile. Of a key that several
+        reducer calls emit, `old` and `new` are the values that went and came. After a first run every key is new.
+        Raises ChangesLost where it is not known what the previous run gave.
         """
-        if self._outcome.changes_lost:
-            raise ChangesLost(self.report.job, self._outcome.changes_lost)
-        return self._changes()
+        before = Before(since.output) if isinstance(since, Result) else since or self.before
+        if before.lost:
+            raise ChangesLost(self.report.job, before.lost)
+        return self._changes(before.output)
 
-    def _changes(self) -> Iterator[Change]:
-        old = self._outcome.old_output if self._outcome.old_output is not None else Unreduced()
+    def _changes(self, old: Output) -> Iterator[Change]:
         gone: list[Pair] = []
         come: list[Pair] = []
         for portion in range(portions(old, self.output)):

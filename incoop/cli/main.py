@@ -24,6 +24,7 @@ from incoop.cli.say import EscapingFormatter, say
 #: Subcommand -> (module:function, its line in `incoop --help`). The order is the order of the help text.
 COMMANDS: dict[str, tuple[str, str]] = {
     "run": ("incoop.cli.run:run", "Run a Job defined in a file."),
+    "watch": ("incoop.cli.watch:watch", "Run Jobs again whenever their input changed."),
     "submit": ("incoop.cli.submit:submit", "Run an unmodified PySpark RDD program, memoized."),
     "streaming": ("incoop.cli.streaming:streaming", "Run a Hadoop Streaming job, same options."),
     "mrjob": ("incoop.cli.mrjob:mrjob", "Run an unmodified mrjob job, memoized."),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from incoop.base.durations import seconds_of
 from incoop.base.errors import BadCall
 from incoop.base.own_files import read_own
 from incoop.base.paths import local_path
@@ -97,6 +98,20 @@ class Share(click.ParamType[float]):
         if not 0 <= share <= 1:
             self.fail(f"{value!r} is not a share; write 5% or 0.05", param, ctx)
         return share
+
+
+class Duration(click.ParamType[float]):
+    """Seconds, as in 30s, 500ms, 2m or 1h."""
+
+    name = "duration"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        if isinstance(value, float):
+            return value
+        try:
+            return seconds_of(str(value))
+        except BadCall as wrong:
+            self.fail(str(wrong), param, ctx)
 
 
 class LocalPath(click.ParamType[Path]):

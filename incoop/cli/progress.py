@@ -1,4 +1,4 @@
-"""A progress line on a terminal, and none in a pipe."""
+"""A progress line, or one that says how things stand, on a terminal, and none in a pipe."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import time
 from collections.abc import Callable
 
 import click
+
+from incoop.base.shown import escaped
 
 
 class StatusLine:
@@ -60,3 +62,20 @@ def human(size: float) -> str:
         if size < 1024:
             return f"{size:.1f} {unit}"
     return f"{size / 1024:.1f} TiB"
+
+
+class StatusLine:
+    """One line on a terminal that stays until something else is said; nothing in a pipe."""
+
+    def __init__(self) -> None:
+        self._on_terminal, self._shown = sys.stderr.isatty(), ""
+
+    def show(self, text: str) -> None:
+        if self._on_terminal and text != self._shown:
+            click.echo(f"\r\x1b[K{escaped(text)}", nl=False, err=True)
+            self._shown = text
+
+    def clear(self) -> None:
+        if self._shown:
+            click.echo("\r\x1b[K", nl=False, err=True)
+            self._shown = ""

@@ -18,6 +18,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
+from incoop.base.content_ids import content_id
 from incoop.base.errors import IncoopError
 from incoop.code import CodeDiffers, KeepsState, KnownReads, Observed, OtherWorkerNeeded
 from incoop.code.amendments import amendable
@@ -37,7 +38,7 @@ from incoop.engine.explain import Explanation
 from incoop.engine.failures import NotFollowed, ResultLost, TooLittleReuse
 from incoop.engine.keeper import Keeper, Memo
 from incoop.engine.output import Output
-from incoop.engine.record import PastRun, Record, remembered
+from incoop.engine.record import Basis, PastRun, Record, remembered
 from incoop.engine.report import RunReport
 from incoop.engine.running.runner import Runner
 from incoop.engine.running.workforce import Workforce
@@ -50,6 +51,10 @@ Given = TypeVar("Given")
 
 class _ReadsMore(Exception):
     """Functions were found to read more than was known, so that ids have to name it: begin again."""
+
+
+class _AsBefore(Exception):
+    """The caller has what a run would give: nothing is run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +86,8 @@ class StageRun:
     _reads: KnownReads = field(default_factory=KnownReads)
     #: Why other workers were asked for; twice for the same reason would be for nothing.
     _moved: set[str] = field(default_factory=set)
+    #: The code as the first attempt found it: a later one may leave out a combiner that is refused.
+    _asked: Identity | None = None
 
     def __post_init__(self) -> None:
         self.report = RunReport(self._name)
@@ -110,6 +117,13 @@ class StageRun:
             notes.note(key, outcome.finished.id)
         return outcome
 
+    def update(self) -> Outcome | None:
+        """Run unless what is found is what `options.unless` says; then None, and there is no generation."""
+        try:
+            return self.execute()
+        except _AsBefore:
+            return None
+
     def explain(self) -> Explanation:
         """What would run, and why."""
 
@@ -136,6 +150,9 @@ class StageRun:
         """The walk of a run, top to bottom."""
         started = time.perf_counter()
         coded = self._look()
+        self._asked = self._asked or coded
+        if self.options.unless is not None and self._basis(self._asked, self.options.unless) == self.options.unless:
+            raise _AsBefore
         with self._generation():
             decided = self._decide(coded)
             self._demand_reuse(decided.decision)
@@ -151,7 +168,8 @@ class StageRun:
             recorded = self._keeper.commit(self._key, self._record(decided.identity, finished, history), live)
         self._warn_of_losses(recorded)
         self.events.tell(DidCommit(self._keeper.generation, recorded, time.perf_counter() - started))
-        return Outcome(finished, old_output, self.report, self.events, changes_lost, history)
+        basis = self._basis(self._asked)
+        return Outcome(finished, old_output, self.report, self.events, basis, changes_lost, history)
 
     def _verify(self) -> tuple[int, int]:
         coded = self._look()
@@ -281,6 +299,14 @@ class StageRun:
         self._reads.look()
         self._runner.read = self._reads.parts()
         return coded.within(self._reads)
+
+    def _basis(self, asked: Identity, before: Basis | None = None) -> Basis:
+        """What this run comes of, by all that is known to be read: as it was last looked at, or now for `before`."""
+        if before is not None:
+            self._reads.recall(before.reads)
+            self._reads.look()
+        reads = tuple((step, kind, name) for step, kind, name in self._reads.as_fact())
+        return Basis(content_id(asked.within(self._reads).reads_id + self.stage.input_id()), reads)
 
     def _is_covered(self, step: str, answer: Any) -> bool:
         return all(self._reads.covers(step, each) for each in _observed([answer]))

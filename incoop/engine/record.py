@@ -57,6 +57,16 @@ def remembered(history: tuple[PastRun, ...], run: PastRun) -> tuple[PastRun, ...
 
 
 @dataclass(frozen=True, slots=True)
+class Basis:
+    """What a result came of: a run that finds the same basis would give the same."""
+
+    #: Names the code, the input, and what the functions read, as they were.
+    id: bytes
+    #: Which reads that are: step, kind and name of each. So a later look asks no memo, which may be out of reach.
+    reads: tuple[tuple[str, str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Record:
     """One run."""
 

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import astuple
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -75,8 +76,26 @@ def _shown(value: Any) -> str:
 
 def write_lines(pairs: Iterable[Pair], path: Path) -> None:
     """Write a part file, whole or not at all."""
-    lines = (f"{line_of(key, value)}\n".encode("utf-8", "surrogatepass") for key, value in pairs)
-    write_atomically(path, lines, durable=False, mark="_")
+    texts = (text.encode("utf-8", "surrogatepass") for text in _texts(iter(pairs)))
+    write_atomically(path, texts, durable=False, mark="_")
+
+
+def _texts(pairs: Iterator[Pair]) -> Iterator[str]:
+    """The lines, many at once: a call or two for each would take half of the time that a part file takes."""
+    while some := list(islice(pairs, _LINES_AT_ONCE)):
+        yield "".join(
+            [
+                f"{key if type(key) is str else _shown(key)}\t{value if type(value) in _PLAIN else _shown(value)}\n"
+                for key, value in some
+            ]
+        )
+
+
+#: Shown by themselves in a format string.
+_PLAIN = (int, str)
+
+#: Some hundred kilobytes.
+_LINES_AT_ONCE = 10_000
 
 
 #: Parts of so many bytes, all together, are written here: asking others takes as long.

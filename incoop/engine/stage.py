@@ -21,7 +21,7 @@ from incoop.engine.events import Events
 from incoop.engine.explain import Explanation
 from incoop.engine.keeper import Keeper, Memo
 from incoop.engine.output import Output
-from incoop.engine.record import Origin, PastRun, Record
+from incoop.engine.record import Basis, Origin, PastRun, Record
 from incoop.engine.report import RunReport
 from incoop.engine.running.runner import Runner
 from incoop.engine.running.work import Work
@@ -48,6 +48,8 @@ class RunOptions:
     counts_store: bool = False
     #: Whether workers get the values of module variables that the program set; PySpark's do not.
     amends: bool = True
+    #: Look, and run only if what is found is not this.
+    unless: Basis | None = None
 
 
 @dataclass(slots=True)
@@ -183,6 +185,10 @@ class Stage(Protocol):
         """Look at the input; gives its bytes."""
         ...
 
+    def input_id(self) -> bytes:
+        """Names what `look` found: equal for equal inputs."""
+        ...
+
     def decide(self, coded: Any, identity: Any, before: Record | None) -> Decision:
         """Asks the memo, and runs nothing.
 
@@ -218,6 +224,7 @@ class Outcome:
     old_output: Output | None
     report: RunReport
     events: Events = field(repr=False)
+    basis: Basis
     #: Why it is not known what the run before gave; empty where it is.
     changes_lost: str = ""
     #: The job's runs as far as they are remembered, this one the last.

@@ -140,6 +140,9 @@ class LineCounts:
         self.chunked = chunk_inputs(job, self._path, self._store, options.chunks, options.paranoid, segments)
         return self.chunked.size
 
+    def input_id(self) -> bytes:
+        return xxhash.xxh3_128_digest(self.chunked.rows["id"].tobytes())
+
     def decide(self, coded: Identity, identity: Identity, before: Record | None) -> CountDecision:
         self.ids = [identity.task(chunk) for chunk in self.chunked.rows["id"].tolist()]
         entries = self.attempt.memo.lookup(self.ids)

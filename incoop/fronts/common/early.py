@@ -26,6 +26,12 @@ def prepare_processes(store: Path, inputs: Iterable[str], master: str | None) ->
         start_early(TASKS)
 
 
+def start_processes(master: str | None) -> None:
+    """Start them in any case, unless Spark was asked for."""
+    if master is None:
+        start_early(TASKS)
+
+
 def _indexes(store: Path) -> Iterator[str]:
     with contextlib.suppress(OSError, ValueError), os.scandir(store / "inchdfs" / "inputs") as found:
         yield from (entry.path for entry in found)

@@ -1,12 +1,13 @@
-"""Load a Job from a user's Python file, as `incoop run job.py[:NAME]` names it."""
+"""Load jobs from a user's Python file, as `incoop run job.py[:NAME]` names it."""
 
 from __future__ import annotations
 
 import importlib.util
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
-from incoop.base.errors import BadCall, IncoopError
+from incoop.base.errors import USERS_ERRORS, BadCall, IncoopError
 from incoop.job import Job
 from incoop.windows.window import Window, parsed
 
@@ -24,7 +25,24 @@ class JobFileFailed(IncoopError):
 
 def load_job(named: str) -> Job:
     """The job that `FILE` or `FILE:NAME` stands for; with several in a file, its name is needed."""
-    path, name = _split(named)
+    path, name = split_name(named)
+    jobs = load_jobs(path)
+    if name:
+        return named_job(path, jobs, name)
+    if len(jobs) > 1:
+        raise BadCall(f"{path} defines several: {', '.join(jobs)}; name one, as in {path}:{next(iter(jobs))}.")
+    return next(iter(jobs.values()))
+
+
+def named_job(path: Path, jobs: Mapping[str, Job], name: str) -> Job:
+    """One of the jobs of a file."""
+    if name not in jobs:
+        raise BadCall(f"{path} defines no Job named {name}; it defines {', '.join(jobs)}.")
+    return jobs[name]
+
+
+def load_jobs(path: Path) -> dict[str, Job]:
+    """All jobs that a file defines, by the names that it gives them: at least one."""
     if not path.is_file():
         raise BadCall(f"{path} is not a file. Name a Python file that defines a Job, as in job.py or job.py:NAME.")
     module_name = _module_name(path)
@@ -33,21 +51,19 @@ def load_job(named: str) -> Job:
         raise BadCall(f"{path} is not a Python file.")
     module = importlib.util.module_from_spec(spec)
     # Its neighbours can be imported, here and, since they travel with it, in workers.
-    sys.path.insert(0, str(path.parent.absolute()))
+    folder = str(path.parent.absolute())
+    if folder in sys.path:  # loaded before
+        sys.path.remove(folder)
+    sys.path.insert(0, folder)
     sys.modules[module_name] = module
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except USERS_ERRORS as error:
         raise JobFileFailed(str(path), f"{type(error).__name__}: {error}") from error
     jobs = {key: value for key, value in vars(module).items() if isinstance(value, Job)}
-    if name:
-        if name not in jobs:
-            raise BadCall(f"{path} defines no Job named {name}; it defines {', '.join(jobs) or 'none'}.")
-        return jobs[name]
-    if len(jobs) != 1:
-        what = "no Job" if not jobs else f"several: {', '.join(jobs)}; name one, as in {path}:{next(iter(jobs))}"
-        raise BadCall(f"{path} defines {what}.")
-    return next(iter(jobs.values()))
+    if not jobs:
+        raise BadCall(f"{path} defines no Job.")
+    return jobs
 
 
 def window_of(named: str, window: str, time_of: str) -> Window | None:
@@ -84,6 +100,7 @@ def _module_name(path: Path) -> str:
     return f"{path.stem}_job" if taken or path.stem in sys.stdlib_module_names else path.stem
 
 
-def _split(named: str) -> tuple[Path, str]:
+def split_name(named: str) -> tuple[Path, str]:
+    """The file, and the name in it that is asked for; an empty one where none is."""
     path, colon, name = named.rpartition(":")
     return (Path(path), name) if colon and name.isidentifier() else (Path(named), "")

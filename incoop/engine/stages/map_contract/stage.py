@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import partial
 
 from incoop.base.checksums import block_hash
+from incoop.base.content_ids import content_id
 from incoop.base.errors import BadCall, IncoopError
 from incoop.contraction.columns.encoding import ENCODING_VERSION
 from incoop.contraction.parts.headers import RunHeader, RunRef
@@ -55,6 +56,9 @@ class MapContract(JobState):
             will_read=self.attempt.runner.prepare,
         )
         return self.chunked.size
+
+    def input_id(self) -> bytes:
+        return content_id(self.chunked.rows["id"].tobytes() + self.chunked.mapper_of.tobytes())
 
     def decide(self, coded: JobIdentity, identity: JobIdentity, before: Record | None) -> JobDecision:
         """(1) Recall the last run; (2) find the runs of chunks; (3) lay the tree, find its nodes and the output."""
