@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -74,6 +73,8 @@ class JobSession:
         self._workforce = Workforce(self._spark, Processes(TASKS))
         self._memo = MemoStore.open(folder, memo, **options)
         self._null: NullMemo | None = None
+        #: Times in windows, by the stage that found them.
+        self._kept_pairs: dict[str, tuple[Result, list[tuple[Any, Any]]]] = {}
         self._closed = False
 
     def run(
@@ -104,23 +105,9 @@ class JobSession:
             raise BadCall("strict and verify are shares, between 0 and 1.")
         share = None if strict is None or strict is False else _STRICT if strict is True else float(strict)
         options = self.options(paranoid=paranoid, strict=share, verify=verify, origin=origin, counts_store=counts_store)
-        if window is None:
-            return self.execute(job, inputs, options)
-        return self._within(window, job, inputs, options)
-
-    def _within(self, window: Window, job: Job, inputs: Any, options: RunOptions) -> Result:
-        """Run a job in a window; again, when the input moved on between the look at its times and the run."""
-        for last_try in (False,) * _LOOKS + (True,):
-            with suppress(*() if last_try else (InputMoved,)):
-                held = windowed(window, job, inputs, partial(self._pairs, options.paranoid))
-                result = self.execute(held.job, held.inputs, options)
-                if held.without_time:
-                    result.events.tell(DidWarn(f"{held.without_time:,} records have no time, and are in no window"))
-                return result
-        raise AssertionError  # the last try raises what stands in its way
-
-    def _pairs(self, paranoid: bool, job: Job, inputs: Any) -> Iterator[tuple[Any, Any]]:
-        return iter(self.execute(job, inputs, self.options(paranoid=paranoid)))
+        result = self._execute(job, inputs, options, window)
+        assert result is not None, "without `unless` there is a result"
+        return result
 
     def execute(self, job: Job, inputs: Any, options: RunOptions) -> Result:
         """Run a job for another way in, with options of its own."""
@@ -128,7 +115,9 @@ class JobSession:
         assert result is not None, "without `unless` there is a result"
         return result
 
-    def _execute(self, job: Job, inputs: Any, options: RunOptions) -> Result | None:
+    def _execute(self, job: Job, inputs: Any, options: RunOptions, window: Window | None = None) -> Result | None:
+        if window is not None:
+            return self._within(window, job, inputs, options)
         self._demand_open()
         memo = self._memo if job.memoize else self._unmemoized()
         run = StageRun(MapContract(job, inputs, self.datasets), memo, self._workforce, options)
@@ -137,15 +126,45 @@ class JobSession:
             return None
         return Result(outcome, memo.blobs, memo.worker_config(), self._workforce, run.recover)
 
+    def _within(self, window: Window, job: Job, inputs: Any, options: RunOptions) -> Result | None:
+        """Run a job in a window; again, when the input moved on between the look at its times and the run."""
+        for last_try in (False,) * _LOOKS + (True,):
+            with suppress(*() if last_try else (InputMoved,)):
+                held = windowed(window, job, inputs, partial(self._pairs, options.paranoid))
+                result = self._execute(held.job, held.inputs, options)
+                if result is not None and held.without_time:
+                    result.events.tell(DidWarn(f"{held.without_time:,} records have no time, and are in no window"))
+                return result
+        raise AssertionError  # the last try raises what stands in its way
+
+    def _pairs(self, paranoid: bool, job: Job, inputs: Any) -> list[tuple[Any, Any]]:
+        """What a job gives, kept until it gives something else: a window that did not move costs a look."""
+        before = self._kept_pairs.get(job.path.key)
+        unless = before[0].basis if before is not None else None
+        result = self._execute(job, inputs, self.options(paranoid=paranoid, unless=unless))
+        if result is not None:
+            self._kept_pairs[job.path.key] = before = result, list(result)
+        assert before is not None
+        return before[1]
+
     def update(
-        self, job: Job, inputs: Any, since: Result | None = None, *, origin: Origin | None = None
+        self,
+        job: Job,
+        inputs: Any,
+        since: Result | None = None,
+        *,
+        window: Window | None = None,
+        origin: Origin | None = None,
+        counts_store: bool = False,
     ) -> Result | None:
         """Run a job if a run would not give what `since` has: None where it would, at the cost of a look.
 
-        What counts is the job's code, its input, and what its functions read besides; a look makes no generation.
+        What counts is the job's code, its input, and what its functions read besides; a look makes no generation. The
+        other arguments are those of `run`.
         """
+        unless = since.basis if since is not None else None
         return self._execute(
-            job, inputs, self.options(origin=origin, unless=since.basis if since is not None else None)
+            *(job, inputs, self.options(origin=origin, unless=unless, counts_store=counts_store), window)
         )
 
     def prepare(self) -> None:

@@ -75,13 +75,18 @@ def ingest(
         keep=keep,
     )
     started = time.perf_counter()
-    with stop_on_signals() as stop, StatusLine() as line:
+    with stop_on_signals() as stop, StatusLine(pause=0.1) as line:
+
+        def tell(sentence: str) -> None:
+            line.clear()
+            say(f"incoop: {sentence}", err=True)
+
         done = take_logs(
             inchdfs.DatasetStore(store),
             sources,
             name,
             wanted,
-            tell=lambda sentence: line.interrupt(lambda: say(f"incoop: {sentence}", err=True)),
+            tell=tell,
             show=lambda status: line.show(_shown(status)),
             stop=stop,
         )

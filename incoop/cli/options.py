@@ -291,3 +291,24 @@ def _unescaped(text: str) -> bytes:
         raise BadCall(
             f"--delimiter {text!r} is not understood ({error}); escapes are as in Python, \\n or \\x00."
         ) from None
+
+
+def window_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The newest part of an input in place of all of it."""
+    for option in (
+        click.option(
+            "--time-of",
+            default="",
+            metavar="NAME",
+            help="For a window of time: a function of the job's file that gives a record's time, or the form of the "
+            "time in names of files (%Y-%m-%d).",
+        ),
+        click.option(
+            "--window",
+            default="",
+            metavar="SIZE",
+            help="Only the newest part: '10 files', '1G', '7 days', '1h every 1m'.",
+        ),
+    ):
+        command = option(command)
+    return command

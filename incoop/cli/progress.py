@@ -10,38 +10,43 @@ import click
 
 from incoop.base.shown import escaped
 
+#: Nobody reads faster.
+_TEN_A_SECOND = 0.1
+
 
 class StatusLine:
-    """One line on a terminal, overwritten, and gone at the end; nothing in a pipe."""
+    """One line on a terminal, overwritten, and gone when something else is said or at the end; nothing in a pipe."""
+
+    def __init__(self, pause: float = 0.0) -> None:
+        """`pause` is the least time in seconds from one text to the next; those between are left out."""
+        self._on_terminal, self._pause = sys.stderr.isatty(), pause
+        self._shown, self._next = "", 0.0
 
     def __enter__(self) -> StatusLine:
-        self._shown, self._next = sys.stderr.isatty(), 0.0
         return self
 
     def show(self, text: str) -> None:
-        """Show a text in the place of the last one, ten times a second at most."""
-        if self._shown and time.monotonic() >= self._next:
-            self._next = time.monotonic() + 0.1
-            click.echo(f"\r\x1b[K{text}", nl=False, err=True)
+        """Show a text in the place of the last one."""
+        if self._on_terminal and text != self._shown and time.monotonic() >= self._next:
+            self._next = time.monotonic() + self._pause
+            click.echo(f"\r\x1b[K{escaped(text)}", nl=False, err=True)
+            self._shown = text
 
-    def interrupt(self, speak: Callable[[], object]) -> None:
-        """Let somebody else print."""
-        self._clear()
-        speak()
-
-    def _clear(self) -> None:
+    def clear(self) -> None:
+        """Make room for somebody else to print."""
         if self._shown:
             click.echo("\r\x1b[K", nl=False, err=True)
+            self._shown = ""
 
     def __exit__(self, *_: object) -> None:
-        self._clear()
+        self.clear()
 
 
 class ProgressLine:
     """A status line that counts."""
 
     def __enter__(self) -> Callable[[str, int], None]:
-        self._line = StatusLine().__enter__()
+        self._line = StatusLine(_TEN_A_SECOND).__enter__()
         return lambda what, count: self._line.show(f"{count:,} {what}")
 
     def __exit__(self, *_: object) -> None:
@@ -62,20 +67,3 @@ def human(size: float) -> str:
         if size < 1024:
             return f"{size:.1f} {unit}"
     return f"{size / 1024:.1f} TiB"
-
-
-class StatusLine:
-    """One line on a terminal that stays until something else is said; nothing in a pipe."""
-
-    def __init__(self) -> None:
-        self._on_terminal, self._shown = sys.stderr.isatty(), ""
-
-    def show(self, text: str) -> None:
-        if self._on_terminal and text != self._shown:
-            click.echo(f"\r\x1b[K{escaped(text)}", nl=False, err=True)
-            self._shown = text
-
-    def clear(self) -> None:
-        if self._shown:
-            click.echo("\r\x1b[K", nl=False, err=True)
-            self._shown = ""

@@ -19,6 +19,7 @@ from incoop.cli.options import (
     settings_from,
     show_report,
     store_option,
+    window_options,
 )
 from incoop.cli.say import for_output, say
 from incoop.fronts.common.early import prepare_processes
@@ -33,16 +34,7 @@ from incoop.fronts.common.early import prepare_processes
 @click.option("--verify", type=Share(), default=0.0, help="Compute a share (5%) again from scratch, and compare.")
 @click.option("--paranoid", is_flag=True, help="Read files even if their size, times and inode did not change.")
 @click.option("--changes", is_flag=True, help="Print what changed since the previous run instead of all pairs.")
-@click.option(
-    "--window", default="", metavar="SIZE", help="Only the newest part: '10 files', '1G', '7 days', '1h every 1m'."
-)
-@click.option(
-    "--time-of",
-    default="",
-    metavar="NAME",
-    help="For a window of time: a function of the job's file that gives a record's time, or the form of the time in "
-    "names of files (%Y-%m-%d).",
-)
+@window_options
 @click.option(
     "--html", metavar="FILE", type=LocalPath(), help="Write a report page: what was reused, what not and why."
 )

@@ -22,6 +22,7 @@ from incoop.cli.options import (
     settings_from,
     show_report,
     store_option,
+    window_options,
 )
 from incoop.cli.progress import StatusLine
 from incoop.cli.say import say
@@ -49,6 +50,13 @@ _SHORTEST = 0.01
 @click.option(
     "--on-change", metavar="CMD", help="Shell command after a run that changed something; reads the same lines."
 )
+@click.option(
+    "--html",
+    metavar="FILE",
+    type=LocalPath(),
+    help="Write a report page after each run; of several jobs, several.",
+)
+@window_options
 @click.option("--once", is_flag=True, help="Look once, and end: 0 if all is current then, 1 if not.")
 @click.option("--master", metavar="URL", help="Spark master; else Spark (local[*]) is started for much work only.")
 @chunk_size_options
@@ -63,6 +71,9 @@ def watch(
     output: Path | None,
     changes: bool,
     on_change: str | None,
+    html: Path | None,
+    window: str,
+    time_of: str,
     once: bool,
     master: str | None,
     store: Path,
@@ -83,12 +94,13 @@ def watch(
     Examples:
       incoop watch wordcount.py logs/ --output out
       incoop watch jobs.py:top inchdfs:/logs --every 2m --changes | tee changes.jsonl
+      incoop watch hits.py access.log --output out --window '1h every 1m' --time-of time_of --html hits.html
       incoop watch hits.py access.log --job errors.py --output out --every 500ms --on-change 'cat >> changed'
     """
     if every < _SHORTEST:
         raise BadCall(f"--every must be {_SHORTEST * 1000:g}ms or more.")
-    if output is None and not changes and on_change is None:
-        raise BadCall("nobody would get the results: say --output DIR, --changes or --on-change CMD.")
+    if output is None and not changes and on_change is None and html is None:
+        raise BadCall("nobody would get the results: say --output DIR, --changes, --on-change CMD or --html FILE.")
     from incoop.fronts.watch.stop import Stopped, StopSignals
 
     line = StatusLine()
@@ -101,7 +113,8 @@ def watch(
         start_processes(master)
         # From here on at the same time as those processes load what they need.
         from incoop.engine.inputs import SCHEME
-        from incoop.fronts.watch.after_run import CommandOnChange, ReaderLeft, print_changes, save
+        from incoop.fronts.common.job_file import window_of
+        from incoop.fronts.watch.after_run import CommandOnChange, Page, ReaderLeft, print_changes, save
         from incoop.fronts.watch.job_files import JobFiles
         from incoop.fronts.watch.loop import WatchLoop
         from incoop.session import connect
@@ -118,13 +131,24 @@ def watch(
         steps += [CommandOnChange(on_change, signals, tell)] if on_change is not None else []
         refuse_unserved(path for path in inputs if not path.startswith(SCHEME))
         files = JobFiles([job, *more], output)
+        if html is not None:
+            from incoop.page import demand_place
+
+            html = demand_place(html)  # also where a job's file goes to another folder
         try:
             with signals.allowed():
                 jobs = files.load()
+                for each in jobs:  # refused before anything is waited for
+                    window_of(each.origin, window, time_of)
+            steps += [Page(html, len(jobs) > 1)] if html is not None else []
             with closing(connect(store, memo=memo, master=master, chunks=settings_from(options))) as session:
                 if master is None:
                     session.prepare()
-                loop = WatchLoop(session, files, jobs, inputs, steps, signals, tell, lambda now: line.show(_shown(now)))
+                loop = WatchLoop(
+                    *(session, files, jobs, inputs, steps, signals, tell, lambda now: line.show(_shown(now))),
+                    window=(window, time_of),
+                    counts_store=html is not None,
+                )
                 if once:
                     sys.exit(0 if loop.look() else 1)
                 loop.run(every)

@@ -6,7 +6,7 @@ mapped; a window that moved costs what came into it, what went, and the chunks t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -23,7 +23,7 @@ from incoop.windows.times import SpanOf, records_in, span_of
 from incoop.windows.window import TimeOf, Window
 
 #: Runs a job without a reducer; gives its pairs, in the order of the chunks.
-RunPairs = Callable[[Job, Any], Iterator[tuple[Any, Any]]]
+RunPairs = Callable[[Job, Any], Sequence[tuple[Any, Any]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,7 @@ def _timed(of: TimeOf, job: Job, named: Mapping[str, Any], run: RunPairs) -> dic
     timed = {name: _Timed(each) for name, each in named.items()}
     for name, each in timed.items():
         stage = f"times{name and ' of ' + name}"
-        pairs = list(run(_timing(job, stage, SpanOf(of)), ChosenChunks(each.inputs, each.all)))
+        pairs = run(_timing(job, stage, SpanOf(of)), ChosenChunks(each.inputs, each.all))
         each.spans = {id_: span_of(value) for id_, (_, value) in zip(each.ids, pairs, strict=True)}
     return timed
 
@@ -125,7 +125,7 @@ def _by_times(
         if period and cut:
             chosen = ChosenChunks(each.inputs, partial(each.only, cut))
             stage = f"cuts{name and ' of ' + name}"
-            pairs = list(run(_timing(job, stage, records_in(of, period)), chosen))
+            pairs = run(_timing(job, stage, records_in(of, period)), chosen)
             each.clips = {id_: value for id_, (_, value) in zip(each.ids, pairs, strict=True)}
     return {name: ChosenChunks(each.inputs, partial(each.within, period)) for name, each in timed.items()}
 

@@ -77,7 +77,7 @@ def window_of(named: str, window: str, time_of: str) -> Window | None:
         return None
     if not time_of or "%" in time_of:
         return parsed(window, time_of or None)
-    path, _ = _split(named)
+    path, _ = split_name(named)
     function = getattr(sys.modules[_loaded_as(path)], time_of, None)
     if not callable(function):
         raise BadCall(f"{path} defines no function {time_of}, which is to give a record's time.")

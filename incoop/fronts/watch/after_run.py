@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import IO
 
 from incoop.fronts.watch.job_files import WatchedJob
@@ -53,6 +54,21 @@ def save(run: JobRun) -> None:
     """Write part files that changed."""
     if run.watched.output is not None:
         run.result.save(run.watched.output)
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Writes the report page of a job's run; of several jobs each has a page of its own."""
+
+    path: Path
+    several: bool
+
+    def __call__(self, run: JobRun) -> None:
+        from incoop.page import write_page
+
+        watched = run.watched
+        own = f"{self.path.stem}.{watched.path.stem}.{watched.name}{self.path.suffix}"
+        write_page(self.path.with_name(own) if self.several else self.path, run.result)
 
 
 def print_changes(run: JobRun) -> None:

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from incoop.base.errors import IncoopError
 from incoop.engine.record import Origin
+from incoop.fronts.common.job_file import window_of
 from incoop.fronts.watch.after_run import AfterRun, JobRun
 from incoop.fronts.watch.decide import (
     Action,
@@ -67,6 +68,10 @@ class WatchLoop:
     say: Callable[[str], None]
     #: Takes what a terminal shows while nothing happens.
     show: Callable[[Status], None]
+    #: The window that jobs run in, and what gives a record's time, as a command line has them; empty for none.
+    window: tuple[str, str] = ("", "")
+    #: Whether the history of runs has the size of the store, for a page.
+    counts_store: bool = False
     #: The code as it was when it was loaded; None where that failed.
     _loaded: CodeSeen | None = field(init=False)
     _code: Standing = field(default_factory=lambda: Standing(Condition.CURRENT))
@@ -135,11 +140,17 @@ class WatchLoop:
 
     def _update(self, watched: WatchedJob) -> Result | None:
         """Run a job if it is not current; a file that was written to while it was read is read again."""
-        origin = Origin(watched.origin, tuple(self.inputs), str(Path.cwd()))
+        origin = Origin(watched.origin, tuple(self.inputs), str(Path.cwd()), *self.window)
         began = time.perf_counter()
         for attempt in range(_READ_AGAIN):
             try:
-                result = self.session.update(watched.job, list(self.inputs), watched.given, origin=origin)
+                window = window_of(watched.origin, *self.window)
+                result = self.session.update(
+                    *(watched.job, list(self.inputs), watched.given),
+                    window=window,
+                    origin=origin,
+                    counts_store=self.counts_store,
+                )
                 break
             except FileChangedWhileRead:
                 if attempt == _READ_AGAIN - 1:
