@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from incoop.base.durations import seconds_of
 from incoop.base.errors import BadCall
 
 #: Gives a record's time: a datetime (one without a zone counts as UTC), or seconds since 1970; None for a record
@@ -23,8 +24,6 @@ _MICROSECOND = timedelta(microseconds=1)
 
 _SIZES = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]?)i?b?", re.IGNORECASE)
-_SPANS = {"s": 1, "sec": 1, "second": 1, "m": 60, "min": 60, "minute": 60, "h": 3600, "hour": 3600, "d": 86400,
-          "day": 86400, "w": 604800, "week": 604800}  # fmt: skip
 _COUNTED = re.compile(r"(\d+(?:\.\d+)?)\s*([a-z]*)", re.IGNORECASE)
 
 _FORMS = "'10 files', '100 chunks', '1G', '7 days', '90m' or '1h'"
@@ -105,7 +104,7 @@ def parsed(text: str, of: TimeOf | str | None = None) -> Window:
         step = _integer(_counted(hop, text)[0], text) if every else None
         return last(**{unit.rstrip("s") + "s": _integer(number, text)}, of=of, hop=step)
     if of is not None:
-        return last(seconds=_seconds(size, text), of=of, hop=_seconds(hop, text) if every else None)
+        return last(seconds=seconds_of(size), of=of, hop=seconds_of(hop) if every else None)
     if every or _SIZE.fullmatch(size.strip()) is None:
         raise BadCall(f"a window is {_FORMS} (a span of time with what gives a record's time), not {text!r:.60}.")
     return last(bytes=size)
@@ -116,14 +115,6 @@ def _counted(size: str, text: str) -> tuple[str, str]:
     if found is None:
         raise BadCall(f"a window is {_FORMS}, not {text!r:.60}.")
     return found[1], found[2].lower()
-
-
-def _seconds(span: str, text: str) -> float:
-    number, unit = _counted(span, text)
-    seconds = _SPANS.get(unit, _SPANS.get(unit.rstrip("s")))
-    if seconds is None:
-        raise BadCall(f"a span of time is '7 days', '90m' or '1h', not {text!r:.60}.")
-    return float(number) * seconds
 
 
 def microseconds_of(time: Any) -> int | None:
