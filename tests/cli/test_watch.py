@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
+import re
 import signal
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from .command import incoop, incoop_here
+from .command import CALL, incoop, incoop_here
 from .watching import WatchProcess, counts
 
 JOB = """
@@ -207,6 +212,49 @@ def test_an_output_folder_that_cannot_be_written_is_tried_again_and_no_change_is
     watch.until_said("works again")
     watch.until(lambda: len(watch.out) == 2)
     watch.end()
+
+
+def test_a_redis_that_is_killed_and_a_file_that_cannot_be_read_are_got_over(folder: Path, start: Start) -> None:
+    text, out = folder / "in.txt", folder / "out"
+    text.write_text("to be\n")
+    watch = start("job.py", "in.txt", "--output", "out", "--changes")
+    watch.until(lambda: counts(out) == {"to": 1, "be": 1})
+    (redis,) = [pid for pid, line in watch.processes().items() if "redis-server" in line]
+    os.kill(redis, signal.SIGKILL)
+    append(text, "or not\n")
+    watch.until(lambda: counts(out) == {"to": 1, "be": 1, "or": 1, "not": 1})
+
+    text.unlink()
+    text.mkdir()  # whatever becomes of a name
+    watch.until_said("the folder holds no input file")
+    text.rmdir()
+    text.symlink_to("/dev/zero")
+    watch.until_said("cannot read in.txt")
+    text.unlink()
+    text.write_text("to be\n")
+    watch.until(lambda: counts(out) == {"to": 1, "be": 1})
+    watch.until(lambda: len(watch.out) == 6)
+    watch.end()
+
+
+def test_a_terminal_has_a_line_on_the_last_run_and_the_next_look(folder: Path) -> None:
+    (folder / "in.txt").write_text("to be\n")
+    ours, theirs = os.openpty()
+    words = ["watch", "job.py", "in.txt", "--output", "out", "--every", "1h"]
+    process = subprocess.Popen([sys.executable, "-c", CALL, *words], cwd=folder, stderr=theirs, start_new_session=True)
+    os.close(theirs)
+    shown = b""
+    while b"next look" not in shown:
+        shown += os.read(ours, 4096)
+    process.send_signal(signal.SIGTERM)
+    with contextlib.suppress(OSError):  # how a terminal says that nobody is at its other end
+        while more := os.read(ours, 4096):
+            shown += more
+    os.close(ours)
+    assert process.wait(60) == 143
+    lines = shown.decode().split("\r")
+    assert re.search(r"watching: last run \d\d:\d\d:\d\d \(\d+\.\d\d s\), next look \d\d:\d\d:\d\d$", lines[-3]), lines
+    assert lines[-2].startswith("\x1b[K") and "the watch is stopped" in lines[-2], "the line is gone before a sentence"
 
 
 SLOW = JOB.replace(

@@ -68,7 +68,7 @@ class WatchProcess:
         end = time.monotonic() + DEADLINE
         while not (found := what()):
             assert self.process.poll() is None, "\n".join(["the watch ended", *self.said])
-            assert time.monotonic() < end, "\n".join(["waited too long", *self.out, *self.said[-100:]])
+            assert time.monotonic() < end, "\n".join(["waited too long", *self.out, *self.told()[-50:]])
             time.sleep(0.01)
         return found
 
@@ -118,12 +118,18 @@ class WatchProcess:
         assert list((self.folder / "incoop-store").glob("unmemoized-*")) == []
 
     def _processes(self) -> list[str]:
-        found = []
+        return list(self.processes().values())
+
+    def processes(self) -> dict[int, str]:
+        """The command lines of all processes that it started, and its own."""
+        found = {}
         for entry in Path("/proc").iterdir():
             if entry.name.isdigit():
                 try:
-                    if f"{MARK}={self._mark}".encode() in (entry / "environ").read_bytes().split(b"\0"):
-                        found.append((entry / "cmdline").read_text().replace("\0", " "))
+                    marked = f"{MARK}={self._mark}".encode() in (entry / "environ").read_bytes().split(b"\0")
+                    # Redis writes its title over its environment.
+                    if marked or (entry / "cwd").readlink().is_relative_to(self.folder):
+                        found[int(entry.name)] = (entry / "cmdline").read_text().replace("\0", " ")
                 except OSError:  # gone, or somebody else's
                     continue
         return found
