@@ -105,12 +105,10 @@ class RunFacts:
         return int(self.sizes[self.fates == fate].sum(dtype=np.int64))
 
     def _decide(self, event: DidDecide) -> None:
-        goes_on = len(self.fates) == len(event.ids)
-        if not goes_on:
+        if len(self.fates) != len(event.ids):  # else it goes on, with the same chunks by other ids
             self.fates, self.mapped = np.zeros(len(event.ids), np.int8), []
         self.sizes = event.sizes.astype(np.int64)
-        # Ids were made anew for an attempt that goes on, and why it ran was said before.
-        self.why = self.why if goes_on and self.why else event.why
+        self.why = self.why or event.why  # of an attempt that goes on, why the first one ran
         self.gone, self.changed_code, self._lost = event.gone, event.changed_code, event.lost
         self._places = {}
         for index in np.flatnonzero(~event.known).tolist():

@@ -19,6 +19,12 @@ def test_chunks_are_reused_patched_mapped_or_lost() -> None:
     assert facts.levels == ((625, 620), (40, 37), (3, 1), (1, 0)) and facts.gone == 2
 
 
+def test_a_chunk_of_which_nothing_new_was_mapped_is_patched_and_one_of_one_byte_is_mapped() -> None:
+    facts = RunFacts.of(events_of(3, {0: 0, 1: 1, 2: -1}))
+    assert facts.fates.tolist() == [Fate.PATCHED, Fate.PATCHED, Fate.MAPPED]
+    assert [chunk.mapped for chunk in facts.mapped] == [0, 1, CHUNK]
+
+
 def test_chunks_of_equal_content_share_a_fate() -> None:
     same = np.concatenate([ids_of(1), ids_of(1), ids_of(2)[1:]])
     decided = DidDecide(same, np.full(3, CHUNK), np.array([False, False, True]), frozenset(), 0, "2 chunks are new")
