@@ -354,3 +354,35 @@ def test_a_wrong_call_is_one_sentence_and_an_exit_code(folder: Path, words: list
     assert said in done.stderr
     assert "Traceback" not in done.stderr
     assert not (folder / "incoop-store").exists()
+
+
+TIMES = """
+def seconds(line):
+    return float(line.split()[0])
+"""
+
+
+def test_a_watch_in_a_window_forgets_what_left_it_and_writes_a_page(folder: Path, start: Start) -> None:
+    append(folder / "job.py", TIMES)
+    log, out, page = folder / "log", folder / "out", folder / "page.html"
+    log.write_text("".join(f"{second} tick\n" for second in range(100)))
+    options = ("--window", "10s", "--time-of", "seconds", "--html", "page.html")
+    watch = start("job.py", "log", "--output", "out", "--changes", *options)
+    watch.until(lambda: counts(out).get("tick") == 10)
+    watch.until(page.is_file)
+    watch.some_looks()
+    told = len(watch.changes())
+    append(log, "105 tock\n")
+    watch.until(lambda: counts(out).get("tock") == 1)
+    assert counts(out)["tick"] == 4
+    watch.until(lambda: "word count (last 0:00:10)" in page.read_text() and "tock" in page.read_text())
+    watch.some_looks()
+    changed = {(each["key"], each["old"], each["new"]) for each in watch.changes()[told:]}
+    assert {("tock", None, 1), ("tick", 10, 4)} <= changed
+    generation = json.loads(incoop("stats", "--report", "json", cwd=folder).stderr.splitlines()[-1])
+    watch.some_looks()
+    assert json.loads(incoop("stats", "--report", "json", cwd=folder).stderr.splitlines()[-1]) == generation
+    refused = incoop_here(
+        "watch", "job.py", "log", "--output", "out", "--window", "10s", "--time-of", "nobody", cwd=folder
+    )
+    assert refused.returncode == 2 and "defines no function nobody" in refused.stderr
