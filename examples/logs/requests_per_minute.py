@@ -13,4 +13,10 @@ def total(key, counts):
     yield key, sum(counts)
 
 
+def time_of(line):
+    """For windows: incoop run … --window 1h --time-of time_of"""
+    if hit := logs.combined(line):
+        return hit.time
+
+
 job = incoop.Job("requests per minute", mapper=requests, combiner=total, reducer=total)

@@ -189,7 +189,7 @@ def readme_commands() -> list[str]:
 def test_the_page_can_be_followed(tmp_path: Path) -> None:
     (tmp_path / "examples").symlink_to(REPOSITORY / "examples")
     commands = readme_commands()
-    assert len(commands) == 7
+    assert len(commands) == 10
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     said = {}
     for number, command in enumerate(commands):
@@ -207,6 +207,9 @@ def test_the_page_can_be_followed(tmp_path: Path) -> None:
     assert said[4].stdout.startswith("2026-03-03\t")  # a day changed, since its visitors did
     assert re.search(r"^map chunks +[1-5] +1\d\d ", said[4].stderr, re.MULTILINE)
     assert re.search(r"^\s+[\d,]+  URL +/$", said[6].stdout, re.MULTILINE)
+    assert (tmp_path / "visitors" / "_SUCCESS").is_file() and "<html" in (tmp_path / "visitors.html").read_text()
+    minutes = [line.partition("\t")[0] for line in said[9].stdout.splitlines()]
+    assert 0 < len({minute.partition(",")[0] for minute in minutes}) <= 61
 
 
 def test_the_example_on_the_page_is_a_job(tmp_path: Path, own: OwnPlace, monkeypatch: pytest.MonkeyPatch) -> None:
