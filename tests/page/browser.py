@@ -60,10 +60,12 @@ class Browser:
         os.close(commands), os.close(answers)
         quiet = os.open(os.devnull, os.O_RDWR)
         words = [CHROMIUM, "--headless=new", "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe"]
-        words += [f"--user-data-dir={folder}", "--disable-dev-shm-usage", "--no-first-run", "about:blank"]
+        words += [f"--user-data-dir={folder / 'profile'}", "--disable-dev-shm-usage", "--no-first-run", "about:blank"]
         numbers = {0: quiet, 1: quiet, 2: quiet, 3: lower[0], 4: lower[1]}
         given = [(os.POSIX_SPAWN_DUP2, at, to) for to, at in numbers.items()]
-        self._process = os.posix_spawn(CHROMIUM, words, os.environ, file_actions=given, setpgroup=0)
+        # It leaves files in the user's folders, and in the one where these tests look for what was left.
+        homes = {name: str(folder) for name in ("HOME", "XDG_RUNTIME_DIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME")}
+        self._process = os.posix_spawn(CHROMIUM, words, os.environ | homes, file_actions=given, setpgroup=0)
         for each in (*lower, quiet):
             os.close(each)
         self._targets: list[str] = []
