@@ -132,14 +132,19 @@ def test_a_job_that_keeps_nothing_is_not_run_again_for_the_same(session: incoop.
     assert {(c.key, c.new) for c in second.changes(first)} == {("be", 1), ("to", None), ("not", None)}
 
 
-def test_a_combiner_that_is_refused_does_not_make_every_look_a_run(session: incoop.Session, folder: Path) -> None:
+def test_a_combiner_that_is_refused_does_not_make_every_look_a_run(
+    session: incoop.Session, folder: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     def renaming(word: str, counts: Iterator[int]) -> Pairs:
         yield word.upper(), sum(counts)
 
     refused = job(combiner=renaming, reducer=lambda word, counts: [(word.upper(), sum(counts))])
     first = session.update(refused, str(folder / "in.txt"))
     assert first is not None and first.as_dict()["TO"] == 2
+    assert "running without the combiner" in caplog.text
+    caplog.clear()
     assert session.update(refused, str(folder / "in.txt"), first) is None
+    assert caplog.messages == [], "it was not even tried"
 
 
 def test_a_new_version_of_a_dataset_is_a_change(session: incoop.Session, folder: Path) -> None:
