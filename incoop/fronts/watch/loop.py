@@ -90,8 +90,7 @@ class WatchLoop:
             wait = max(0.0, due - time.monotonic())
             self._status.next_look = time.time() + wait
             self.show(self._status)
-            with self.signals.allowed():
-                time.sleep(wait)
+            self.signals.sleep(wait)
 
     def look(self) -> bool:
         """Look once, and bring up to date what is not; whether everything is current now."""

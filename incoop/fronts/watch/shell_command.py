@@ -17,6 +17,9 @@ from typing import IO
 
 from incoop.fronts.watch.stop import StopSignals
 
+#: Seconds between two looks whether a command has ended: no more than a person notices.
+_PAUSE = 0.02
+
 #: Seconds for a command to end when it is asked to.
 _PATIENCE = 3.0
 
@@ -29,9 +32,9 @@ def run_command(command: str, content: IO[bytes], variables: Mapping[str, str], 
             ["/bin/sh", "-c", command], stdin=content, stdout=2, env={**os.environ, **variables}, start_new_session=True
         )
         try:
-            with signals.allowed():
-                # Its number stays its own: it is not taken from the system yet.
-                os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+            # Its number stays its own: it is not taken from the system yet.
+            while os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is None:
+                signals.sleep(_PAUSE)
         finally:
             _end_group(process)
     code = process.wait()

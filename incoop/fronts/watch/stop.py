@@ -8,7 +8,10 @@ a shell) stays ignored.
 
 from __future__ import annotations
 
+import select
 import signal
+import socket
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -43,9 +46,16 @@ class StopSignals:
             for number in _SIGNALS
             if signal.getsignal(number) is not signal.SIG_IGN
         }
+        self._woken, self._waking = socket.socketpair()
+        for each in (self._woken, self._waking):
+            each.setblocking(False)
+        self._wakeup_before = signal.set_wakeup_fd(self._waking.fileno(), warn_on_full_buffer=False)
         return self
 
     def __exit__(self, *_: object) -> None:
+        signal.set_wakeup_fd(self._wakeup_before)
+        self._woken.close()
+        self._waking.close()
         for number, handler in self._before.items():
             signal.signal(number, handler)
 
@@ -60,10 +70,19 @@ class StopSignals:
             self._allowed = before
         self._raise_if_asked()
 
+    def sleep(self, seconds: float) -> None:
+        """Sleep, unless a signal comes or came: one that comes just before `time.sleep` begins would not end that."""
+        with self.allowed():
+            end = time.monotonic() + seconds
+            while (left := end - time.monotonic()) > 0:
+                if select.select([self._woken], [], [], left)[0]:
+                    self._woken.recv(4096)
+
     def _note(self, number: int, _: FrameType | None) -> None:
         self._asked = self._asked or number
         self._raise_if_asked()
 
     def _raise_if_asked(self) -> None:
         if self._asked is not None and self._allowed:
+            self._allowed = False  # what tidies up on the way is left alone
             raise Stopped(self._asked)
