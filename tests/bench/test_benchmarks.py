@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bench import bench_combiners, bench_commands, bench_days, bench_logs, changes, data
+from bench import bench_combiners, bench_commands, bench_days, bench_logs, changes, data, log_windows
 from bench.measuring import JOBS, Figure, Snapshot, jobs_in, save_figures
 
 if TYPE_CHECKING:
@@ -23,7 +23,9 @@ def test_a_job_file_is_one_that_a_user_would_write(path: Path) -> None:
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.ImportFrom):
             assert node.module is not None
-            assert node.module.partition(".")[0] not in ("__future__", "bench", "incoop")
+            # What the project's pages tell users to import is theirs; a name that makes a job another one is not.
+            public = node.module == "incoop" and {name.name for name in node.names} <= {"logs", "sketches"}
+            assert public or node.module.partition(".")[0] not in ("__future__", "bench", "incoop")
         elif isinstance(node, ast.Import):
             assert not any(name.name.startswith(("bench", "incoop.")) for name in node.names)
         elif isinstance(node, ast.FunctionDef):
@@ -160,5 +162,7 @@ def test_a_command_that_fails_says_so(tmp_path: Path) -> None:
 def test_logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bench_logs, "APPENDS", 12)
     monkeypatch.setattr(bench_logs, "APPENDED", 20_000)
+    monkeypatch.setattr(log_windows, "MOVES", 1)
+    monkeypatch.setattr(data, "_LINES_AT_ONCE", 200)
     figures = bench_logs.run(tmp_path, 200_000, list(bench_logs.EXPERIMENTS))
-    assert len(figures) == 3 and all(figure.required is not None for figure in figures)
+    assert len(figures) == 7 and all(figure.required is not None for figure in figures)
