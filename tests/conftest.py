@@ -57,6 +57,8 @@ LONGEST_FIRST = (
     "trust/test_worker_proves.py",
     "fronts/test_rdd_unusual.py",
     "cli/test_run.py",
+    "cli/test_watch.py",
+    "examples/test_logs.py",
     "trust/test_mrjob_code.py",
     "engine/running/test_process_programs.py",
     "trust/test_rerun.py",
