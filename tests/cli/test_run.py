@@ -56,7 +56,7 @@ def test_a_run_its_rerun_its_changes_its_part_files_and_its_store(folder: Path) 
 
     (folder / "text.txt").write_text(TEXT + "to sleep\n")
     explained = incoop("run", "job.py", "text.txt", "--explain", cwd=folder)
-    assert "1 chunks are new" in explained.stdout
+    assert "1 chunk is new" in explained.stdout
     refused = incoop("run", "job.py", "text.txt", "--strict", "0.5", cwd=folder)
     assert refused.returncode == 1
     assert "could reuse 0.0% of its input" in refused.stderr

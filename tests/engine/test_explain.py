@@ -47,7 +47,7 @@ def why_of(made: TreePlan, *others: Any) -> str:
         pytest.param(
             "ab", None, "ab", False, False, "the job is new, but its chunks are known", id="chunks of another"
         ),
-        pytest.param("axb", "ab", "", False, False, "1 chunks are new", id="a new chunk"),
+        pytest.param("axb", "ab", "", False, False, "1 chunk is new", id="a new chunk"),
         pytest.param("xyz", "ab", "", False, False, "3 chunks are new", id="new chunks"),
         pytest.param("b", "ab", "", False, False, "chunks were removed or moved", id="a chunk that went"),
         pytest.param("ba", "ab", "", True, False, "stored results were lost", id="results that are lost"),
@@ -61,7 +61,7 @@ def test_why(now: str, before: str | None, memo: str, lost: bool, done: bool, wh
 def test_chunks_whose_entries_are_lost_are_told_from_new_ones() -> None:
     old = record("abc", lost="bc")
     assert why_of(plan("abcx", old), old, CODE, identity(), False, False) == (
-        "1 chunks are new and the memo entries of 2 chunks are lost"
+        "1 chunk is new and the memo entries of 2 chunks are lost"
     )
     assert why_of(plan("abc", old), old, CODE, identity(), False, False) == ("the memo entries of 2 chunks are lost")
 

@@ -51,6 +51,7 @@ def why_it_runs(
     held = lost_runs(fresh, before)
     returned = sum(id_ in held for id_ in fresh)
     new_chunks = len(fresh) - returned
-    reasons = [f"{new_chunks:,} chunks are new"] if new_chunks else []
+    new = "1 chunk is new" if new_chunks == 1 else f"{new_chunks:,} chunks are new"
+    reasons = [new] if new_chunks else []
     reasons += [f"the memo entries of {returned:,} chunks are lost"] if returned else []
     return " and ".join(reasons) or "chunks were removed or moved"
