@@ -49,7 +49,7 @@ def test_durations_are_as_people_write_them(text: str, seconds: float) -> None:
     "text", ["", "30", "s", "-3s", "3 fortnights", "1m30s", "٣s", "nan s", "infs", "9" * 400 + "s", "1e3s"]
 )
 def test_what_is_no_duration_is_refused_with_an_example(text: str) -> None:
-    with pytest.raises(BadCall, match="write 500ms, 30s, 2m, 1h or .7 days."):
+    with pytest.raises(BadCall, match="write 500ms, 30s, 2m, 1h or "):
         seconds_of(text)
 
 
