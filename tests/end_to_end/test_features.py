@@ -141,7 +141,7 @@ def test_an_explanation_runs_nothing_and_says_why(place: Place) -> None:
 
     place.write([*lines[:100], "a new line", *lines[100:]])
     said = place.session.explain(COUNT, str(place.input))
-    assert said.fresh_chunks <= 2 and "chunks are new" in said.why
+    assert said.fresh_chunks <= 2 and said.why in ("1 chunk is new", "2 chunks are new")
     assert len(ran(place.run(COUNT))) == said.fresh_chunks
 
     other = incoop.Job("count", words, total, lambda word, counts: [(word, sum(counts) + 0)])
