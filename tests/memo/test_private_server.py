@@ -187,8 +187,14 @@ def test_ctrl_c_of_a_session_does_not_reach_the_server(place: Place) -> None:
         "import sys, time; from incoop.memo import MemoStore\n"
         f"MemoStore.open({str(place.folder)!r}); print('ready', flush=True); time.sleep(60)"
     )
-    process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                               start_new_session=True)  # fmt: skip
+    process = subprocess.Popen(
+        [sys.executable, "-c", script],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+        # Tests may run in the background of a shell, where Ctrl-C is ignored.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
     with process:
         assert process.stdout is not None
         assert process.stdout.readline() == b"ready\n"
