@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -69,6 +70,22 @@ LONGEST_FIRST = (
     "ingest/test_daemons.py",
     "ingest/test_ingest_command.py",
 )
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _no_modules_of_other_files() -> Iterator[None]:
+    """Modules of users' that a test file loads are gone after it: the next file's `job.py` would get another name."""
+    modules, path = set(sys.modules), list(sys.path)
+    yield
+    for name in set(sys.modules) - modules:
+        file = getattr(sys.modules[name], "__file__", None) or ""
+        if file.startswith(_TEMPORARY):
+            del sys.modules[name]
+    sys.path[:] = path
+
+
+#: Where tests write programs.
+_TEMPORARY = (tempfile.gettempdir(), str(_MEMORY))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -85,7 +85,7 @@ def parts(
     for path, content in dependency_digests(depends_on):
         result[f"file {path}"] = content
     if version is not None:
-        result["version"] = digest(version.encode() + str_token(_place(obj)))
+        result[f"version {_place(obj)}"] = digest(version.encode())
         return dict(sorted(result.items()))
     walk = walked(obj, role)
     names = _unique_names(walk.labelled)

@@ -21,7 +21,7 @@ class PartChange:
     #: "function", "class", "global", "captured", "module", "package", "ambient" (state of the process), "effects" (of a
     #: module's top level), "patched", "file", "version" or "python".
     kind: str
-    #: The module it belongs to; empty for packages, files and the version.
+    #: The module it belongs to; empty for packages and files.
     module: str
     name: str
     #: "changed", "added" or "removed".

@@ -213,7 +213,8 @@ def test_a_job_without_functions_has_an_id_for_each_mapper_all_the_same() -> Non
 
 
 def test_parts_of_a_version_are_that_and_no_code() -> None:
-    assert set(identify(job(version="1")).parts) == {"python", "version"}
+    kinds = {part.partition(" ")[0] for part in identify(job(version="1")).parts}
+    assert kinds == {"python", "version"}
 
 
 def test_what_modules_are_imported_by_name_nobody_knows_so_all_count(

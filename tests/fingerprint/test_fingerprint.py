@@ -203,7 +203,7 @@ f = make(3)
     names = set(parts(_cell(source)["f"], depends_on=[tmp_path / "stop.txt"]))
     assert {"function __main__:C.go", "class __main__:C", "package numpy"} <= names
     assert {"captured __main__:make.<locals>.f.limit", f"file {tmp_path / 'stop.txt'}"} <= names
-    assert set(parts(len, version="1")) == {"python", "version"}
+    assert set(parts(len, version="1")) == {"python", "version builtins:len"}
 
 
 def test_parts_number_lambdas_of_the_same_name() -> None:

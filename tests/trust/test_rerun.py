@@ -80,11 +80,11 @@ def test_code_that_changed_behind_a_version_is_found(workshop: Workshop) -> None
 def test_nothing_is_run_only_to_be_verified(workshop: Workshop) -> None:
     workshop.write(job=JOB.format(options=""), words=WORDS)
     session = workshop.place.session
-    with pytest.raises(NotAsBefore):
+    with pytest.raises(NotAsBefore, match="has not run in this store"):
         session.verify(workshop.load(), str(workshop.place.input), 1.0)
     before = dict(workshop.place.run(workshop.load()).collect())
     workshop.place.write(["one line"])
-    with pytest.raises(NotAsBefore):
+    with pytest.raises(NotAsBefore, match="1 chunk is new"):
         session.verify(workshop.load(), str(workshop.place.input), 1.0)
     result = workshop.place.run(workshop.load())
     assert {change.key for change in result.changes()} == before.keys() | {"ONE"}, "verifying delivered nothing"
@@ -94,10 +94,9 @@ def test_the_command_verifies_each_job_in_a_process_of_its_own(workshop: Worksho
     place, folder = workshop.place, workshop.folder
     workshop.write(job=JOB.format(options=", version='1'"), words=WORDS)
     origin = Origin("job.py", (str(place.input),), str(folder))
-    # Not in the Spark of all these tests, whose workers have a past: other modules of these names.
-    with incoop.connect(place.store, chunks=place.chunks) as session:
-        session.run(workshop.load(), str(place.input), origin=origin)
-        session.run(incoop.Job("elsewhere", lambda _, line: [(line, 1)]), str(place.input))
+    workshop.run(origin=origin)
+    place.run(incoop.Job("elsewhere", lambda _, line: [(line, 1)]))
+    place.close_session()
     good = command("verify", "--rerun", "100%", "--store", place.store)
     assert good.returncode == 0, good.stderr
     assert "came out as they are kept" in good.stdout, good.stdout

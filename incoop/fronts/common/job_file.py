@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import importlib.util
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import count
 from pathlib import Path
+from types import ModuleType
 
 from incoop.base.errors import USERS_ERRORS, BadCall, IncoopError
 from incoop.job import Job
@@ -78,26 +80,33 @@ def window_of(named: str, window: str, time_of: str) -> Window | None:
     if not time_of or "%" in time_of:
         return parsed(window, time_of or None)
     path, _ = split_name(named)
-    function = getattr(sys.modules[_loaded_as(path)], time_of, None)
+    function = getattr(sys.modules[_module_name(path)], time_of, None)
     if not callable(function):
         raise BadCall(f"{path} defines no function {time_of}, which is to give a record's time.")
     return parsed(window, function)
 
 
-def _loaded_as(path: Path) -> str:
-    """The name under which a file was loaded."""
+def _module_name(path: Path) -> str:
+    """The name that the file's neighbours import it by, unless Python, a package or another job's file has that name.
+
+    Nobody loses theirs: what travels to workers is found by its name.
+    """
     return next(
         name
-        for name in (path.stem, f"{path.stem}_job")
-        if Path(getattr(sys.modules.get(name), "__file__", None) or "/").resolve() == path.resolve()
+        for name in _names(path)
+        if name not in sys.stdlib_module_names
+        and ((loaded := sys.modules.get(name)) is None or _is_loaded_from(loaded, path))
     )
 
 
-def _module_name(path: Path) -> str:
-    """The name that the file's neighbours import it by, unless Python or a loaded package has that name."""
-    loaded = sys.modules.get(path.stem)
-    taken = loaded is not None and Path(getattr(loaded, "__file__", None) or "/").resolve() != path.resolve()
-    return f"{path.stem}_job" if taken or path.stem in sys.stdlib_module_names else path.stem
+def _names(path: Path) -> Iterator[str]:
+    yield path.stem
+    yield f"{path.stem}_job"
+    yield from (f"{path.stem}_job{number}" for number in count(2))
+
+
+def _is_loaded_from(module: ModuleType, path: Path) -> bool:
+    return Path(getattr(module, "__file__", None) or "/").resolve() == path.resolve()
 
 
 def split_name(named: str) -> tuple[Path, str]:

@@ -183,7 +183,7 @@ class MapContract(JobState):
         from incoop.engine.stages.map_contract.verify import NotAsBefore, Verifier
 
         if not self._is_done():  # by now: also what this run has just computed is verified
-            raise NotAsBefore(self.name)
+            raise NotAsBefore(self.name, self.decision.explanation().why)
         plan = self.laid.plan
         if not len(plan.chunks.ids):
             return 0, 0

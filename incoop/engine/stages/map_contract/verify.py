@@ -30,12 +30,15 @@ from incoop.engine.stored import BlobReader
 class NotAsBefore(IncoopError):
     """There is no result of the job's code and input as they are now that could be verified."""
 
-    def __init__(self, job: str) -> None:
-        super().__init__(job)
-        self.job = job
+    def __init__(self, job: str, why: str) -> None:
+        super().__init__(job, why)
+        self.job, self.why = job, why
 
     def __str__(self) -> str:
-        return f"the input or the code of job {self.job!r} changed since its last run. Run it again, then verify."
+        return (
+            f"the input or the code of job {self.job!r} changed since its last run ({self.why}). "
+            "Run it again, then verify."
+        )
 
 
 @dataclass(frozen=True, slots=True)
