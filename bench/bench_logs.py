@@ -1,6 +1,6 @@
 """Logs that arrive: what taking them costs, and what they cost when they are taken bit by bit.
 
-    python -m bench.bench_logs [--only ingest,appends,days,minute] [--size 256M] [--json FILE]
+    python -m bench.bench_logs [--only appended,ingest,appends,days,minute] [--size 256M] [--json FILE]
 
 Contract: one function an experiment, which asserts its answer and gives figures; both sides of a ratio are measured in
 one run, by turns, on one file system, with fsync.
@@ -21,7 +21,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from bench import log_windows
+from bench import log_appends, log_windows
 from bench.measuring import Figure, folder_size, save_figures, show_figures, some_of
 from incoop.cli.options import Size
 from incoop.inchdfs import Dataset, DatasetStore, collect
@@ -136,6 +136,7 @@ def appends(folder: Path, size: int) -> list[Figure]:
 
 
 EXPERIMENTS: dict[str, Callable[[Path, int], list[Figure]]] = {
+    "appended": log_appends.appended,
     "ingest": ingest_against_cat,
     "appends": appends,
     "days": log_windows.by_a_day,

@@ -1,0 +1,26 @@
+"""Sessions of each visitor of a site: visits at most 30 minutes apart, as first and last second and number."""
+
+import incoop
+from incoop import logs
+
+GAP = 30 * 60
+
+
+def visits(_, line):
+    if hit := logs.combined(line):
+        second = int(hit.time.timestamp())
+        yield hit.host, [(second, second, 1)]
+
+
+def joined(host, parts):
+    found = []
+    for start, end, requests in sorted(session for part in parts for session in part):
+        if found and start - found[-1][1] <= GAP:
+            first, last, before = found[-1]
+            found[-1] = (first, max(last, end), before + requests)
+        else:
+            found.append((start, end, requests))
+    yield host, found
+
+
+job = incoop.Job("sessions", mapper=visits, combiner=joined, reducer=joined)
