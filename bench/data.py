@@ -15,6 +15,7 @@ from bench.changes import append, change_every, insert_record, replace_chunks, r
 
 __all__ = [
     "DIMENSIONS",
+    "PASSING",
     "append",
     "change_every",
     "insert_record",
@@ -38,6 +39,11 @@ _WORDS_IN_A_LINE = 12
 DIMENSIONS = 50
 _DECIMALS = 6
 _POINTS_AT_ONCE = 10_000
+
+#: Of the requests in a real log of four days (10,000 lines of elastic/examples) this share came from clients that were
+#: seen on one day only, about four of each, within some minutes of one another.
+PASSING = 0.63
+_STAYS, _AT_A_TIME = 4, 300
 
 _CLIENTS = 20_000
 _PAGES = 5_000
@@ -124,9 +130,19 @@ def write_labelled_points(path: Path, size: int, seed: int = 2011) -> None:
             file.write(np.hstack([points[:, 2:3], space, points]).tobytes())
 
 
-def write_log(path: Path, size: int, seed: int = 2011) -> None:
-    """At least `size` bytes of a web server's log in Apache's combined format; a later seed is a later log."""
+def _address(number: int) -> str:
+    """An address of its own for each of four billion passing clients."""
+    mixed = number * 0x9E37_79B1 & 0xFFFF_FFFF
+    return f"{mixed >> 24}.{mixed >> 16 & 255}.{mixed >> 8 & 255}.{mixed & 255}"
+
+
+def write_log(path: Path, size: int, seed: int = 2011, passing: float = 0.0) -> None:
+    """At least `size` bytes of a web server's log in Apache's combined format; a later seed is a later log.
+
+    A share of the requests is of clients that are `passing` by; the others come from some thousand that stay.
+    """
     rng = np.random.default_rng(seed)
+    passed = float(seed % 4096 << 20)
     clients = [f"{n % 223 + 1}.{n // 7 % 256}.{n * 31 % 256}.{n * 17 % 256}" for n in range(_CLIENTS)]
     pages = [f"/{('blog', 'files', 'images', 'projects')[n % 4]}/{n:04x}.html" for n in range(_PAGES)]
     now = datetime.datetime(2015, 5, 17, tzinfo=datetime.UTC) + datetime.timedelta(days=seed - 2011)
@@ -134,17 +150,21 @@ def write_log(path: Path, size: int, seed: int = 2011) -> None:
     written = 0
     with path.open("w") as file:
         while written < size:
+            strangers = (rng.random(_LINES_AT_ONCE) < passing).tolist() if passing else [False] * _LINES_AT_ONCE
             picked = zip(
+                strangers,
                 np.searchsorted(by_client, rng.random(_LINES_AT_ONCE)).clip(0, _CLIENTS - 1).tolist(),
                 np.searchsorted(by_page, rng.random(_LINES_AT_ONCE)).clip(0, _PAGES - 1).tolist(),
                 rng.integers(0, len(_STATUSES), _LINES_AT_ONCE).tolist(),
                 rng.integers(200, 200_000, _LINES_AT_ONCE).tolist(),
                 strict=True,
             )
-            for client, page, status, sent in picked:
+            for stranger, client, page, status, sent in picked:
                 now += datetime.timedelta(seconds=sent % 3)
+                passed += stranger / _STAYS
+                who = _address(int(passed) + sent % _AT_A_TIME) if stranger else clients[client]
                 written += file.write(
-                    f"{clients[client]} - - [{now:%d/%b/%Y:%H:%M:%S} +0000] "
+                    f"{who} - - [{now:%d/%b/%Y:%H:%M:%S} +0000] "
                     f'"GET {pages[page]} HTTP/1.1" {_STATUSES[status]} {sent} '
                     f'"http://example.org{pages[page - 1]}" "{_AGENTS[client % len(_AGENTS)]}"\n'
                 )

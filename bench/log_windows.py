@@ -71,7 +71,7 @@ def by_a_day(folder: Path, size: int) -> list[Figure]:
     logs.mkdir()
 
     def write(day: int) -> None:
-        data.write_log(logs / f"access-{day:02}.log", size // DAYS, seed=2011 + day)
+        data.write_log(logs / f"access-{day:02}.log", size // DAYS, seed=2011 + day, passing=data.PASSING)
 
     def moves() -> Iterator[None]:
         for day in range(DAYS, DAYS + MOVES):
@@ -96,7 +96,7 @@ def by_a_minute(folder: Path, size: int) -> list[Figure]:
     size *= 2
     log = folder / "access.log"
     every = folder / "every.log"
-    data.write_log(every, size + size * MOVES // MINUTES)
+    data.write_log(every, size + size * MOVES // MINUTES, passing=data.PASSING)
     lines = every.read_text().splitlines()
     held = round(len(lines) * MINUTES / (MINUTES + MOVES))
     begin = datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC)

@@ -1,7 +1,7 @@
 """One value as canonical bytes, and back.
 
 Contract: `decode(encode(v))` gives a value equal to `v` and of the same type; equal values of the same types give equal
-bytes, in every process. `pickle` and `marshal` do not promise that: their bytes depend on which objects are shared.
+bytes, in every process. `pickle` does not promise that: its bytes depend on which objects are shared.
 Values of types that are not built in are pickled without sharing; equal ones may differ in bytes, which costs reuse,
 never correctness. Bytes are decoded only after their checksum was verified (see `incoop.memo`).
 """
@@ -19,9 +19,10 @@ from typing import Any
 import numpy as np
 
 from incoop.base.errors import IncoopError
+from incoop.contraction.columns.plain import plain_bytes, plain_value
 
 #: Part of every task id: blocks of another encoding are not read.
-ENCODING_VERSION = 10
+ENCODING_VERSION = 11
 
 #: Containers nested deeper than this are pickled, which does not recurse when it reads them back.
 DEEPEST = 64
@@ -151,6 +152,24 @@ def _str(value: str, out: bytearray, depth: int) -> None:
     _sized(b"s", value.encode("utf-8", "surrogatepass"), out)
 
 
+def _container(encoder: Encoder) -> Encoder:
+    """Of containers that are mostly plain (plain.py)."""
+
+    def try_plain(value: Any, out: bytearray, depth: int) -> None:
+        plain = plain_bytes(value)
+        if plain is not None:
+            _sized(b"m", plain, out)
+        else:
+            encoder(value, out, depth)
+
+    return try_plain
+
+
+def _tuple(value: tuple[Any, ...], out: bytearray, depth: int) -> None:
+    # Pairs are stored in two columns, so that their bytes have to follow from those of their parts (encoded_rows.py).
+    (_two if len(value) == 2 else _tuples)(value, out, depth)
+
+
 def _sequence(tag: bytes) -> Encoder:
     def encoder(value: Any, out: bytearray, depth: int) -> None:
         out += tag
@@ -198,6 +217,9 @@ def _array(value: Any, out: bytearray, depth: int) -> None:
     out += value.tobytes()
 
 
+_two = _sequence(b"t")
+_tuples = _container(_two)
+
 _ENCODERS: dict[type, Encoder] = {
     type(None): lambda value, out, depth: out.extend(b"N"),
     bool: lambda value, out, depth: out.extend(b"T" if value else b"F"),
@@ -206,9 +228,9 @@ _ENCODERS: dict[type, Encoder] = {
     complex: lambda value, out, depth: out.extend(b"c" + _COMPLEX.pack(value.real, value.imag)),
     str: _str,
     bytes: lambda value, out, depth: _sized(b"b", value, out),
-    tuple: _sequence(b"t"),
-    list: _sequence(b"l"),
-    dict: _dict,
+    tuple: _tuple,
+    list: _container(_sequence(b"l")),
+    dict: _container(_dict),
     set: _unordered(b"e"),
     frozenset: _unordered(b"z"),
     np.ndarray: _array,
@@ -267,6 +289,11 @@ def _decode_pickle(data: bytes, at: int) -> tuple[Any, int]:
     return pickle.loads(payload), at
 
 
+def _decode_plain(data: bytes, at: int) -> tuple[Any, int]:
+    payload, at = _payload(data, at)
+    return plain_value(payload), at
+
+
 def _decode_array(data: bytes, at: int) -> tuple[Any, int]:
     kind = np.dtype(chr(data[at]))
     dimensions, at = _read_size(data, at + 1)
@@ -293,6 +320,7 @@ _DECODERS: dict[bytes, Callable[[bytes, int], tuple[Any, int]]] = {
     b"d": _decode_dict,
     b"e": _decode_as(set),
     b"z": _decode_as(frozenset),
+    b"m": _decode_plain,
     b"P": _decode_pickle,
     b"a": _decode_array,
 }

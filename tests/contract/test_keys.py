@@ -47,7 +47,7 @@ GOLDEN: dict[Any, str] = {
     b"tree": "87cac43fdb47",
     (None, 1): "9127a0d02b88",
     ("tree", 1): "efaf6525cafb",
-    ("a", "b", "c"): "b1c83af2e15b",
+    ("a", "b", "c"): "67d840b95987",
 }
 
 

@@ -1,0 +1,61 @@
+"""Containers of numbers and text, encoded by the interpreter's own C code: a fiftieth of the time of Python's.
+
+Contract: `plain_bytes` gives None, or bytes that follow from the value and the types in it alone: never from which
+objects are shared, or interned, in whichever process. `plain_value` gives the value back.
+"""
+
+from __future__ import annotations
+
+import marshal
+from collections.abc import Iterable
+from itertools import chain
+from typing import Any
+
+#: The last version of marshal's format that knows no references to objects it has seen: with them, bytes would tell
+#: which objects are shared. All later Pythons write and read it.
+_FORMAT = 2
+
+_SEQUENCES = frozenset({tuple, list})
+_CONTAINERS = _SEQUENCES | {dict}
+_PLAIN = _CONTAINERS | {int, str, float, bool, bytes, type(None)}
+
+#: Containers in containers, beyond which nobody looks: a value that holds itself has no end.
+_DEEPEST = 16
+
+
+def plain_bytes(value: Any) -> bytes | None:
+    """The bytes of a tuple, list or dict that holds nothing but numbers, text and such containers.
+
+    Example:
+        >>> plain_bytes([("a", 1), ("b", None)]) == plain_bytes([tuple(["a", 1]), tuple(["b", None])])
+        True
+        >>> plain_bytes([{1, 2}]), plain_bytes("text")
+        (None, None)
+    """
+    return marshal.dumps(value, _FORMAT) if type(value) in _CONTAINERS and _is_plain(value) else None
+
+
+def plain_value(data: bytes) -> Any:
+    """What `plain_bytes` was given. The bytes must be known to be its: marshal does not defend itself."""
+    return marshal.loads(data)
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether all types are exactly plain ones: marshal would take an array, or a number of NumPy's, for bytes."""
+    level: Any = value if type(value) is not dict else [*value, *value.values()]
+    for _ in range(_DEEPEST):
+        kinds = set(map(type, level))
+        if not kinds <= _PLAIN:
+            return False
+        if kinds.isdisjoint(_CONTAINERS):
+            return True
+        level = list(_inside(level, kinds))
+    return False
+
+
+def _inside(level: Iterable[Any], kinds: set[type]) -> Iterable[Any]:
+    if kinds <= _SEQUENCES:
+        return chain.from_iterable(level)
+    items = (each for each in level if type(each) in _SEQUENCES)
+    dicts = [each for each in level if type(each) is dict]
+    return chain(chain.from_iterable(items), *dicts, *(each.values() for each in dicts))
