@@ -22,6 +22,7 @@ import numpy.typing as npt
 
 from incoop.contraction.columns.arrays import decoded_alike, encoded_alike
 from incoop.contraction.columns.encoding import decode, encode
+from incoop.contraction.columns.plain import plain_rows, values_of_rows
 
 TEXT, RAW, INTEGER, NUMBER, NONE, PAIR, ANY = range(7)
 
@@ -96,6 +97,10 @@ class Column:
             assert self.blob is not None
             if (arrays := decoded_alike(self.blob, self.length)) is not None:
                 return arrays
+        if self.kind == ANY:
+            assert self.blob is not None and self.starts is not None
+            if (plain := values_of_rows(self.blob.tobytes(), self.starts.tolist())) is not None:
+                return plain
         pieces = self._pieces()
         if self.kind == TEXT:
             return [str(piece, "utf-8", "surrogatepass") for piece in pieces]
@@ -265,7 +270,7 @@ def _any_column(values: Sequence[Any]) -> Column:
     if (alike := encoded_alike(values)) is not None:
         blob, size = alike
         return Column(ANY, len(values), blob=blob, starts=np.arange(len(values) + 1, dtype=np.int64) * size)
-    return _blob_column(ANY, [encode(value) for value in values])
+    return _blob_column(ANY, plain_rows(values) or [encode(value) for value in values])
 
 
 def _pair(firsts: list[Any], seconds: list[Any]) -> Column:

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from incoop.base.errors import IncoopError
-from incoop.contraction.columns.plain import plain_bytes, plain_value
+from incoop.contraction.columns.plain import TAG, plain_bytes, plain_value
 
 #: Part of every task id: blocks of another encoding are not read.
 ENCODING_VERSION = 11
@@ -158,7 +158,7 @@ def _container(encoder: Encoder) -> Encoder:
     def try_plain(value: Any, out: bytearray, depth: int) -> None:
         plain = plain_bytes(value)
         if plain is not None:
-            _sized(b"m", plain, out)
+            _sized(TAG, plain, out)
         else:
             encoder(value, out, depth)
 
@@ -320,7 +320,7 @@ _DECODERS: dict[bytes, Callable[[bytes, int], tuple[Any, int]]] = {
     b"d": _decode_dict,
     b"e": _decode_as(set),
     b"z": _decode_as(frozenset),
-    b"m": _decode_plain,
+    TAG: _decode_plain,
     b"P": _decode_pickle,
     b"a": _decode_array,
 }

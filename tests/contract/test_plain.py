@@ -6,15 +6,17 @@ import enum
 import pickle
 from array import array
 from collections import OrderedDict, namedtuple
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
+from incoop.contraction.columns.column import Column
 from incoop.contraction.columns.encoding import decode, encode
-from incoop.contraction.columns.plain import plain_bytes
+from incoop.contraction.columns.plain import plain_bytes, plain_rows, values_of_rows
 
 SCALARS = st.one_of(
     st.none(),
@@ -66,6 +68,30 @@ def test_bytes_do_not_tell_which_objects_are_shared(value: Any) -> None:
     assert encode(apart) == encode(value)
     both = [value, value, apart]
     assert encode(both) == encode([pickle.loads(pickle.dumps(value)) for _ in both])
+
+
+CONTAINERS = st.one_of(
+    st.lists(VALUES, max_size=4), st.lists(VALUES, max_size=4).map(tuple), st.dictionaries(KEYS, VALUES, max_size=3)
+)
+
+
+@given(st.lists(st.one_of(CONTAINERS, VALUES), max_size=5) | st.lists(CONTAINERS, max_size=6))
+@example([["x" * size] for size in range(100, 150)])
+@example([["x" * 127], ["x" * 16_360], ["x" * 16_400]])
+@example([["x" * size] for size in range(16_360, 16_400, 3)])
+@example([[1], []])
+@example([])
+def test_many_at_once_are_as_each_by_itself(values: list[Any]) -> None:
+    rows = plain_rows(values)
+    each = [encode(value) for value in values]
+    assert rows is None or rows == each
+    are_lists = all(type(value) is list and row[:1] == b"m" for value, row in zip(values, each, strict=True))
+    assert rows is not None or not are_lists or max(map(len, each)) > 16_000, "they are not encoded one by one"
+    starts = [0, *accumulate(map(len, each))]
+    found = values_of_rows(b"".join(each), starts)
+    assert found is None or list(map(told_apart, found)) == list(map(told_apart, values))
+    column = Column.of(values)
+    assert list(map(told_apart, column.to_list())) == list(map(told_apart, values))
 
 
 @given(VALUES, VALUES)
