@@ -99,7 +99,7 @@ class Column:
                 return arrays
         if self.kind == ANY:
             assert self.blob is not None and self.starts is not None
-            if (plain := values_of_rows(self.blob.tobytes(), self.starts.tolist())) is not None:
+            if (plain := values_of_rows(self.blob, self.starts)) is not None:
                 return plain
         pieces = self._pieces()
         if self.kind == TEXT:

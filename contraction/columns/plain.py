@@ -12,6 +12,9 @@ from collections.abc import Iterable, Sequence
 from itertools import chain, repeat
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 #: The last version of marshal's format that knows no references to objects it has seen: with them, bytes would tell
 #: which objects are shared. All later Pythons write and read it.
 _FORMAT = 2
@@ -58,16 +61,15 @@ def plain_rows(values: Sequence[Any]) -> list[bytes] | None:
     return [_HEADS[len(row)] + row for row in rows]
 
 
-def values_of_rows(data: bytes, starts: Sequence[int]) -> list[Any] | None:
+def values_of_rows(blob: npt.NDArray[np.uint8], starts: npt.NDArray[np.int64]) -> list[Any] | None:
     """What `plain_rows` was given: `starts` says where each row begins, and where the last ends. None for other rows."""
-    rows = list(zip(starts, starts[1:], strict=False))
-    tag = TAG[0]
-    if not all(data[begin] == tag for begin, _ in rows):
+    begins, ends = starts[:-1], starts[1:]
+    sizes = ends - begins
+    if not (blob[begins] == TAG[0]).all() or sizes.max(initial=0) >= len(_HEADS):
         return None
-    view, loads, short = memoryview(data), marshal.loads, 0x80 + 2
-    if all(end - begin < len(_HEADS) for begin, end in rows):
-        return [loads(view[begin + (2 if end - begin < short else 3) : end]) for begin, end in rows]
-    return None
+    payloads = begins + np.where(sizes < 0x80 + len(_HEADS[0]), len(_HEADS[0]), len(_HEADS[-1]))
+    view, loads = memoryview(blob.tobytes()), marshal.loads
+    return [loads(view[begin:end]) for begin, end in zip(payloads.tolist(), ends.tolist(), strict=True)]
 
 
 def _is_plain(value: Any) -> bool:

@@ -87,8 +87,8 @@ def test_many_at_once_are_as_each_by_itself(values: list[Any]) -> None:
     assert rows is None or rows == each
     are_lists = all(type(value) is list and row[:1] == b"m" for value, row in zip(values, each, strict=True))
     assert rows is not None or not are_lists or max(map(len, each)) > 16_000, "they are not encoded one by one"
-    starts = [0, *accumulate(map(len, each))]
-    found = values_of_rows(b"".join(each), starts)
+    starts = np.array([0, *accumulate(map(len, each))])
+    found = values_of_rows(np.frombuffer(b"".join(each), np.uint8), starts)
     assert found is None or list(map(told_apart, found)) == list(map(told_apart, values))
     column = Column.of(values)
     assert list(map(told_apart, column.to_list())) == list(map(told_apart, values))

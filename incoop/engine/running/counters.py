@@ -96,6 +96,8 @@ def _parts(name: str) -> tuple[str, str]:
 
 def told_apart(counts: Mapping[str, int]) -> tuple[dict[str, int], dict[str, dict[str, int]]]:
     """Counters; and for each one that has samples, these with how often each of them occurred."""
+    if not counts:  # as after most calls of a reducer
+        return {}, {}
     counters = {name: count for name, count in counts.items() if not name.startswith(_SAMPLE)}
     samples: dict[str, dict[str, int]] = {}
     for name in sorted((name for name in counts if name.startswith(_SAMPLE)), key=_rank):
