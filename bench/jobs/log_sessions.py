@@ -13,6 +13,10 @@ def visits(_, line):
 
 
 def joined(host, parts):
+    parts = list(parts)
+    if len(parts) == 1:
+        yield host, parts[0]
+        return
     found = []
     for start, end, requests in sorted(session for part in parts for session in part):
         if found and start - found[-1][1] <= GAP:

@@ -17,6 +17,10 @@ def visits(_, line):
 
 def joined(host, parts):
     """Sessions of parts of the log, joined where they meet: the same however the log was cut."""
+    parts = list(parts)
+    if len(parts) == 1:  # as the reducer is given it: the combiner has joined all of them
+        yield host, parts[0]
+        return
     found = []
     for start, end, requests in sorted(session for part in parts for session in part):
         if found and start - found[-1][1] <= GAP:
