@@ -2,7 +2,7 @@
 
 work.py runner.py where.py           the work of a step; who gets it; the decision
 workforce.py progress.py             who there is; how far they are
-spark.py early_results.py            Spark tasks
+spark.py started_contexts.py early_results.py  Spark tasks
 cluster.py shard_places.py           ... beside what they read
 processes.py zygote_handle.py messages.py     worker processes of our own, from the driver's side
 zygote.py worker_loop.py             ... and from theirs

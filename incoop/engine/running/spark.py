@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from incoop.code import Workplaces, workplaces_of
 from incoop.engine.running.doors import closed_doors, warning_of
 from incoop.engine.running.progress import task_progress
+from incoop.engine.running.started_contexts import started
 from incoop.engine.running.where import SparkNow
 from incoop.engine.running.worker_failed import of_spark
 from incoop.engine.running.worker_process import settled
@@ -22,6 +23,7 @@ from incoop.inchdfs.cutting.parallel import Segment, SegmentCuts, SegmentRunner
 from incoop.inchdfs.cutting.spark_segments import spark_segments
 
 if TYPE_CHECKING:
+    from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
     from incoop.engine.running.cluster import Caches, Placed
@@ -49,8 +51,8 @@ class Spark:
         self._session = given
         #: Whether the user asked for Spark, by a session or by an address to start one at.
         self._given = given is not None or master is not None
-        #: Whether the session is ours to stop.
-        self._ours = False
+        #: The context of the session, where that is ours to stop when nobody else uses it.
+        self._ours: SparkContext | None = None
         self._master = master
         self._caller: ThreadPoolExecutor | None = None
         self._caches: Caches | None = None
@@ -58,10 +60,11 @@ class Spark:
 
     @property
     def session(self) -> SparkSession:
-        self._session = self._found()
         if self._session is None:
-            self._session = self._apart(self._start)
-            self._ours = True
+            self._session = self._found() or self._apart(self._start)
+            context = self._session.sparkContext
+            if started.join(context):
+                self._ours = context
         return self._session
 
     def _found(self) -> SparkSession | None:
@@ -80,7 +83,11 @@ class Spark:
         builder = SparkSession.builder.appName("incoop").master(self._master or _MASTER)
         for key, value in (_QUIET | closed_doors(self._master or _MASTER)).items():
             builder = builder.config(key, value)
-        return builder.getOrCreate()
+        # One that another thread started is not active in this one.
+        with started.whoever_starts() as note:
+            session = builder.getOrCreate()
+            note(session.sparkContext)
+        return session
 
     def start(self) -> None:
         """Start Spark, if nobody has."""
@@ -204,9 +211,9 @@ class Spark:
         if self._caller is not None:
             self._caller.shutdown(wait=False, cancel_futures=True)
             self._caller = None
-        if self._session is not None and self._ours:
+        if self._session is not None and self._ours is not None and started.leave(self._ours):
             self._session.stop()
-        self._session = None
+        self._session, self._ours = None, None
 
 
 def _reporting(
