@@ -20,6 +20,7 @@ from incoop.contraction.columns.column import Ints
 from incoop.engine.blocks import ChunkBlock
 from incoop.inchdfs.cutting.chunk_table import Rows
 from incoop.inchdfs.cutting.records import Lines, RecordFormat
+from incoop.inchdfs.store.manifest import Manifest
 
 #: Ranges of records, by number: from the first up to the second.
 Ranges = tuple[tuple[int, int], ...]
@@ -45,12 +46,29 @@ class Choice:
     clips: Mapping[int, Ranges] = field(default_factory=dict)
 
 
+class OneLook:
+    """A look at an input that several runs share; one that has to begin again looks for all."""
+
+    def __init__(self) -> None:
+        self._found: tuple[tuple[Any, ...], list[Manifest]] | None = None
+        self._had: list[ChosenChunks] = []
+
+    def manifests(self, who: ChosenChunks, how: tuple[Any, ...], look: Callable[[], list[Manifest]]) -> list[Manifest]:
+        """What was seen, unless `who` had it before, or it was looked at in another way."""
+        again = any(each is who for each in self._had)
+        if self._found is None or self._found[0] != how or again:
+            self._found, self._had = (how, look()), []
+        self._had.append(who)
+        return self._found[1]
+
+
 @dataclass(frozen=True, slots=True)
 class ChosenChunks:
     """An input for `chunk_inputs`: of the chunks of other ones, those that a function chooses."""
 
     inputs: Any
     choose: Callable[[ChunkTable], Choice]
+    look: OneLook = field(default_factory=OneLook)
 
 
 @dataclass(frozen=True, slots=True)

@@ -157,13 +157,13 @@ def chunk_inputs(
         if isinstance(each, BlockSource):
             pieces.append((_Pairs(each.output_blocks()), which))
             continue
-        found = index(each.inputs if isinstance(each, ChosenChunks) else each)
-        manifests += found
-        chunks = [_Chunks(manifest, store) for manifest in found]
         if isinstance(each, ChosenChunks):
-            pieces.append((_Chosen(chunks, each, job.records), which))
+            found = each.look.manifests(each, (settings, paranoid, job.records), partial(index, each.inputs))
+            pieces.append((_Chosen([_Chunks(manifest, store) for manifest in found], each, job.records), which))
         else:
-            pieces += [(every, which) for every in chunks]
+            found = index(each)
+            pieces += [(_Chunks(manifest, store), which) for manifest in found]
+        manifests += found
     rows = np.concatenate([np.empty(0, ROW), *(piece.rows for piece, _ in pieces)])
     mapper_of = np.repeat([which for _, which in pieces], [len(piece.rows) for piece, _ in pieces])
     blocks = partial(_blocks, [piece for piece, _ in pieces])

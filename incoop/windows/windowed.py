@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from incoop.base.errors import BadCall, IncoopError
-from incoop.engine.chosen import Choice, ChosenChunks, ChunkTable, Ranges
+from incoop.engine.chosen import Choice, ChosenChunks, ChunkTable, OneLook, Ranges
 from incoop.engine.inputs import BlockSource
 from incoop.engine.stages.map_contract.whole_chunks import ChunkMapper
 from incoop.job import Job
@@ -68,6 +68,7 @@ class _Timed:
     """One input, with the spans of its chunks by content."""
 
     inputs: Any
+    look: OneLook = field(default_factory=OneLook)
     ids: list[bytes] = field(default_factory=list)
     spans: dict[bytes, Span] = field(default_factory=dict)
     clips: dict[bytes, Ranges] = field(default_factory=dict)
@@ -110,7 +111,7 @@ def _timed(of: TimeOf, job: Job, named: Mapping[str, Any], run: RunPairs) -> dic
     timed = {name: _Timed(each) for name, each in named.items()}
     for name, each in timed.items():
         stage = f"times{name and ' of ' + name}"
-        pairs = run(_timing(job, stage, SpanOf(of)), ChosenChunks(each.inputs, each.all))
+        pairs = run(_timing(job, stage, SpanOf(of)), ChosenChunks(each.inputs, each.all, each.look))
         each.spans = {id_: span_of(value) for id_, (_, value) in zip(each.ids, pairs, strict=True)}
     return timed
 
@@ -123,11 +124,11 @@ def _by_times(
     for name, each in timed.items():
         cut = {id_ for id_, span in each.spans.items() if period and period.meets(span) and not period.holds(span)}
         if period and cut:
-            chosen = ChosenChunks(each.inputs, partial(each.only, cut))
+            chosen = ChosenChunks(each.inputs, partial(each.only, cut), each.look)
             stage = f"cuts{name and ' of ' + name}"
             pairs = run(_timing(job, stage, records_in(of, period)), chosen)
             each.clips = {id_: value for id_, (_, value) in zip(each.ids, pairs, strict=True)}
-    return {name: ChosenChunks(each.inputs, partial(each.within, period)) for name, each in timed.items()}
+    return {name: ChosenChunks(each.inputs, partial(each.within, period), each.look) for name, each in timed.items()}
 
 
 def _timing(job: Job, stage: str, function: Callable[[Sequence[Any]], Any]) -> Job:

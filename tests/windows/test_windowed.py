@@ -13,6 +13,7 @@ import pytest
 
 import incoop
 from incoop import inchdfs
+from incoop.engine.chosen import ChosenChunks, OneLook
 from incoop.engine.failures import JobFailed
 from tests.cli.command import incoop as command
 from tests.events import nothing_ran, ran, reused
@@ -249,3 +250,43 @@ def test_the_command_takes_windows_and_verifies_them(tmp_path: Path) -> None:
     for bad in (["--window", "soon"], ["--time-of", "seconds"], ["--window", "1h", "--time-of", "nobody"]):
         refused = command("run", "job.py", "logs", *bad, cwd=tmp_path)
         assert refused.returncode == 2 and "Traceback" not in refused.stderr, refused.stderr
+
+
+def test_an_input_is_looked_at_once_for_its_times_and_the_run(
+    session: incoop.Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file that was just written is verified by its content, all of it: three times a run, of three stages."""
+    log = tmp_path / "log"
+    log.write_text("".join(f"{second} some words of it {second % 7}\n" for second in range(400)))
+    looks = []
+
+    def counted(*given: Any, **options: Any) -> inchdfs.Manifest:
+        looks.append(given)
+        return index(*given, **options)
+
+    index = inchdfs.index_input
+    monkeypatch.setattr(inchdfs, "index_input", counted)
+    window = incoop.last(seconds=100, of=time_of)
+    for _ in range(2):
+        looks.clear()
+        lines = log.read_text().splitlines()[-100:]
+        assert session.run(JOBS[0], str(log), window=window).as_dict() == expected(JOBS[0], lines)
+        assert len(looks) == 1
+        with log.open("a") as file:
+            file.write("400 another\n")
+
+
+def test_who_begins_again_looks_again_for_all() -> None:
+    look = OneLook()
+    seen: list[list[Any]] = []
+
+    def new() -> list[Any]:
+        seen.append([])
+        return seen[-1]
+
+    first, second = (ChosenChunks("log", lambda _: pytest.fail("not asked"), look) for _ in range(2))
+    assert look.manifests(first, (1,), new) is look.manifests(second, (1,), new)
+    assert look.manifests(second, (1,), new) is seen[1], "again, after the input was found to have changed"
+    assert look.manifests(first, (1,), new) is seen[1]
+    assert look.manifests(second, (2,), new) is seen[2], "with other settings"
+    assert len(seen) == 3
