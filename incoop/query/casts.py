@@ -36,6 +36,7 @@ from incoop.query.types import (
     Value,
     same_shape,
 )
+from incoop.query.utf8 import decoded
 from incoop.query.warnings import CAST, NoValue, Warnings
 
 #: Casts a value that is not null.
@@ -105,7 +106,7 @@ def text_of(value: Value, kind: Type) -> str:
     if isinstance(value, str):
         return value
     if isinstance(value, bytes):
-        return value.decode("utf-8", "replace")
+        return decoded(value)
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int):
@@ -120,7 +121,7 @@ def text_of(value: Value, kind: Type) -> str:
 
 
 def _text(value: Value) -> str:
-    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+    return decoded(value) if isinstance(value, bytes) else str(value)
 
 
 def _to_boolean(value: Value) -> bool:
@@ -221,7 +222,7 @@ def _read_kept(text: str, kind: Type) -> Value:
     """A part of nested text whose bytes were kept apart as lone surrogates."""
     if kind == BYTES:
         return text.encode("utf-8", "surrogateescape")
-    return read_plain(text.encode("utf-8", "surrogateescape").decode("utf-8", "replace"), kind)
+    return read_plain(decoded(text.encode("utf-8", "surrogateescape")), kind)
 
 
 def _cast_row(row: tuple[Value, ...], fields: tuple[Field, ...] | None, warnings: Warnings) -> tuple[Value, ...]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import product
 
-from incoop.query.expressions.nodes import Flatten
+from incoop.query.expressions.bag_nodes import Flatten
 from incoop.query.types import BYTES, BagType, MapType, Row, TupleType, Type, Value
 
 

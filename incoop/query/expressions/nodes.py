@@ -12,18 +12,13 @@ from typing import Any, Literal
 
 from incoop.query.casts import check_cast
 from incoop.query.errors import Position, TypeMismatch
-from incoop.query.functions.aggregate import Aggregate
 from incoop.query.functions.function import Function
-from incoop.query.order import Direction
 from incoop.query.types import (
     BOOLEAN,
     BYTES,
-    INTEGERS,
     NULL,
     NUMBERS,
     TEXT,
-    BagType,
-    Field,
     MapType,
     TupleType,
     Type,
@@ -32,9 +27,6 @@ from incoop.query.types import (
     same_shape,
 )
 
-#: How a value becomes fields of a row: as one, or taken apart; `outer` keeps a row of nulls where there is nothing to take apart.
-Flatten = Literal["no", "yes", "outer"]
-_INNER = {"inner": True}
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +73,7 @@ class Expression:
         return replace(self, **fresh) if fresh else self
 
 
-def _wants(expression: Expression, right: bool, operation: str, *found: Expression, wanted: str) -> None:
+def wants(expression: Expression, right: bool, operation: str, *found: Expression, wanted: str) -> None:
     if not right:
         raise TypeMismatch(operation, tuple(str(each.type) for each in found), wanted, expression.position)
 
@@ -168,7 +160,7 @@ class Arithmetic(Expression):
 
     def __post_init__(self) -> None:
         fit = self.left.type == self.right.type and self.left.type in NUMBERS
-        _wants(self, fit, f"{self.operator!r}", self.left, self.right, wanted="two numbers of one type")
+        wants(self, fit, f"{self.operator!r}", self.left, self.right, wanted="two numbers of one type")
 
     @property
     def type(self) -> Type:
@@ -181,7 +173,7 @@ class Negation(Expression):
     checked: bool = False
 
     def __post_init__(self) -> None:
-        _wants(self, self.argument.type in NUMBERS, "'-'", self.argument, wanted="a number")
+        wants(self, self.argument.type in NUMBERS, "'-'", self.argument, wanted="a number")
 
     @property
     def type(self) -> Type:
@@ -205,12 +197,12 @@ class Comparison(_Truth):
 
     def __post_init__(self) -> None:
         fit = same_shape(self.left.type, self.right.type)
-        _wants(self, fit, f"{self.operator!r}", self.left, self.right, wanted="two values of one type")
+        wants(self, fit, f"{self.operator!r}", self.left, self.right, wanted="two values of one type")
 
 
 def _boolean(expression: Expression, operation: str, *operands: Expression) -> None:
     fit = all(each.type in (BOOLEAN, NULL) for each in operands)
-    _wants(expression, fit, operation, *operands, wanted="conditions")
+    wants(expression, fit, operation, *operands, wanted="conditions")
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,7 +253,7 @@ class Conditional(Expression):
     def __post_init__(self) -> None:
         _boolean(self, "a choice", self.condition)
         fit = same_shape(self.chosen.type, self.otherwise.type)
-        _wants(self, fit, "a choice", self.chosen, self.otherwise, wanted="two values of one type")
+        wants(self, fit, "a choice", self.chosen, self.otherwise, wanted="two values of one type")
 
     @property
     def type(self) -> Type:
@@ -280,7 +272,7 @@ class IsIn(_Truth):
     def __post_init__(self) -> None:
         for each in self.options:
             fit = same_shape(self.argument.type, each.type)
-            _wants(self, fit, "IN", self.argument, each, wanted="values of one type")
+            wants(self, fit, "IN", self.argument, each, wanted="values of one type")
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,7 +283,7 @@ class TupleField(Expression):
     index: int
 
     def __post_init__(self) -> None:
-        _wants(self, isinstance(self.argument.type, TupleType), "a field of a tuple", self.argument, wanted="a tuple")
+        wants(self, isinstance(self.argument.type, TupleType), "a field of a tuple", self.argument, wanted="a tuple")
 
     @property
     def type(self) -> Type:
@@ -309,91 +301,12 @@ class MapValue(Expression):
 
     def __post_init__(self) -> None:
         fit = isinstance(self.argument.type, MapType) and self.key.type in (TEXT, NULL)
-        _wants(self, fit, "a value of a map", self.argument, self.key, wanted="a map and a text")
+        wants(self, fit, "a value of a map", self.argument, self.key, wanted="a map and a text")
 
     @property
     def type(self) -> Type:
         assert isinstance(self.argument.type, MapType)
         return self.argument.type.value or BYTES
-
-
-@dataclass(frozen=True, slots=True)
-class _OfBag(Expression):
-    argument: Expression
-
-    def __post_init__(self) -> None:
-        _wants(self, isinstance(self.argument.type, BagType), "rows of a bag", self.argument, wanted="a bag")
-
-    @property
-    def bag(self) -> BagType:
-        assert isinstance(self.argument.type, BagType)
-        return self.argument.type
-
-    @property
-    def type(self) -> Type:
-        return self.bag
-
-
-@dataclass(frozen=True, slots=True)
-class BagColumns(_OfBag):
-    """Some fields of all rows."""
-
-    indexes: tuple[int, ...]
-
-    @property
-    def type(self) -> Type:
-        known = self.bag.fields
-        if known is None:
-            return BagType(tuple(Field(None, BYTES) for _ in self.indexes))
-        return BagType(tuple(known[at] if at < len(known) else Field(None, BYTES) for at in self.indexes))
-
-
-@dataclass(frozen=True, slots=True)
-class BagFilter(_OfBag):
-    condition: Expression = field(metadata=_INNER)
-
-
-@dataclass(frozen=True, slots=True)
-class BagSort(_OfBag):
-    """The rows in an order; those with equal keys stay as they were."""
-
-    keys: tuple[Expression, ...] = field(metadata=_INNER)
-    directions: tuple[Direction, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class BagLimit(_OfBag):
-    count: int
-
-
-@dataclass(frozen=True, slots=True)
-class BagDistinct(_OfBag):
-    pass
-
-
-@dataclass(frozen=True, slots=True)
-class BagRows(_OfBag):
-    """New rows for each row, as a projection makes them."""
-
-    results: tuple[Expression, ...] = field(metadata=_INNER)
-    flatten: tuple[Flatten, ...]
-    names: tuple[str | None, ...] = field(compare=False)
-
-    @property
-    def type(self) -> Type:
-        return BagType(flattened_fields(self.results, self.flatten, tuple((name,) for name in self.names)))
-
-
-@dataclass(frozen=True, slots=True)
-class BagAggregate(_OfBag):
-    """One value of all rows of a bag."""
-
-    aggregate: Aggregate
-    values: tuple[Expression, ...] = field(metadata=_INNER)
-
-    @property
-    def type(self) -> Type:
-        return self.aggregate.type
 
 
 @dataclass(frozen=True, slots=True)
@@ -422,27 +335,3 @@ class UserCall(Expression):
     @property
     def type(self) -> Type:
         return self.kind
-
-
-def flattened_fields(
-    results: tuple[Expression, ...], flatten: tuple[Flatten, ...], names: tuple[tuple[str | None, ...], ...]
-) -> tuple[Field, ...] | None:
-    """The fields of a row that results make; None where one of them is taken apart into nobody knows what."""
-    found: list[Field] = []
-    for result, how, given in zip(results, flatten, names, strict=True):
-        kind = result.type
-        if how == "no":
-            found.append(Field(given[0] if given else None, kind))
-            continue
-        if isinstance(kind, MapType):
-            parts: tuple[Field, ...] | None = (Field("key", TEXT), Field("value", kind.value or BYTES))
-        elif isinstance(kind, TupleType | BagType):
-            parts = kind.fields
-        else:
-            parts = (Field(None, kind),)
-        if parts is None:
-            return None
-        for at, part in enumerate(parts):
-            name = given[at] if at < len(given) else None
-            found.append(part if name is None else Field(name, part.type))
-    return tuple(found)

@@ -17,7 +17,7 @@ from typing import Any
 from incoop.base.errors import USERS_ERRORS
 from incoop.query.casts import caster
 from incoop.query.errors import Overflowed, UserFunctionFailed
-from incoop.query.expressions import nodes
+from incoop.query.expressions import bag_nodes, nodes
 from incoop.query.expressions.evaluation import Evaluation
 from incoop.query.expressions.flatten import flattened
 from incoop.query.expressions.nodes import Expression
@@ -93,7 +93,7 @@ def _choice(condition: RowFunction, chosen: RowFunction, otherwise: RowFunction,
 
 def _of_bag(expression: Expression) -> RowFunction:
     """A node with inner expressions: they see this row as the one around."""
-    assert isinstance(expression, nodes._OfBag)
+    assert isinstance(expression, bag_nodes.OfBag)
     bag_of = compile_row(expression.argument)
     inner = [compile_row(each) for each in expression.inner]
     work = _BAG_OPERATIONS[type(expression)](expression, inner)
@@ -137,10 +137,10 @@ def _bag_aggregate(node: Any, inner: list[RowFunction]) -> Callable[[list[Row], 
 
 
 _BAG_OPERATIONS: dict[type, Callable[[Any, list[RowFunction]], Callable[[list[Row], Evaluation], Value]]] = {
-    nodes.BagFilter: _bag_filter,
-    nodes.BagSort: _bag_sort,
-    nodes.BagRows: _bag_rows,
-    nodes.BagAggregate: _bag_aggregate,
+    bag_nodes.BagFilter: _bag_filter,
+    bag_nodes.BagSort: _bag_sort,
+    bag_nodes.BagRows: _bag_rows,
+    bag_nodes.BagAggregate: _bag_aggregate,
 }
 
 
@@ -166,13 +166,13 @@ def operation(node: Expression) -> Operation:
             return _strict(lambda value: _at(value, index))
         case nodes.MapValue():
             return _strict(lambda value, key: value.get(key))
-        case nodes.BagColumns(indexes=indexes):
+        case bag_nodes.BagColumns(indexes=indexes):
             return _strict(lambda bag: [tuple(_at(row, index) for index in indexes) for row in bag])
-        case nodes.BagLimit(count=count):
+        case bag_nodes.BagLimit(count=count):
             return _strict(lambda bag: bag[:count])
-        case nodes.BagDistinct():
+        case bag_nodes.BagDistinct():
             return _strict(unique)
-        case nodes.BagAggregate(aggregate=aggregate):  # of whole rows: it has no inner expressions
+        case bag_nodes.BagAggregate(aggregate=aggregate):  # of whole rows: it has no inner expressions
             return _strict(_bag_aggregate_of_rows(aggregate))
         case nodes.Call(function=function):
             if function.takes_nulls:
