@@ -129,7 +129,8 @@ def read_single(text: str) -> float:
         if abs(double) != (low + high) / 2:
             return near
         return math.copysign(low if abs(Fraction(bare)) < abs(Fraction(double)) else math.inf, double)
-    other = float(np.nextafter(np.float32(near), np.float32(math.copysign(math.inf, double - near))))
+    with np.errstate(over="ignore"):  # behind the largest one comes infinity
+        other = float(np.nextafter(np.float32(near), np.float32(math.copysign(math.inf, double - near))))
     if abs(double - near) != abs(other - double):
         return near
     exact, middle = Fraction(bare), Fraction(double)

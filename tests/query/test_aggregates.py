@@ -130,7 +130,7 @@ def test_spreads_are_those_of_exact_arithmetic(values: list[float]) -> None:
         assert aggregate.finish(folded(aggregate, [(value,) for value in values])) == float(exact)
 
 
-@SETTINGS
+@settings(SETTINGS, max_examples=25)
 @given(st.lists(st.tuples(st.sampled_from([1, 2, None]), st.none() | LONGS.map(lambda n: n % 10**12)), max_size=12))
 def test_sums_counts_and_extremes_are_duckdbs(rows: list[tuple[Any, Any]]) -> None:
     names = ("count_rows", "count", "sum", "min", "max", "avg", "count_distinct")

@@ -86,6 +86,7 @@ def test_columns_of_delimited_text_hold_what_rows_hold(schema: Schema, chunk: by
 @SETTINGS
 @given(SCHEMAS, hostile(b","), st.booleans(), st.booleans())
 @example(Schema.of(a=TEXT, b=INT), b'"a\nb",1\n"c""d",2\n', False, False)
+@example(Schema.of(a=INT, b=INT), b'"",', False, False)
 def test_columns_of_quoted_text_hold_what_rows_hold(schema: Schema, chunk: bytes, header: bool, first: bool) -> None:
     check_columns(QuotedText(schema, header=header), chunk, None, first)
 
@@ -118,6 +119,11 @@ def test_short_rows_are_padded_long_ones_cut_and_malformed_fields_null() -> None
     rows = DelimitedText(Schema.of(a=INT, b=FLOAT, c=TEXT)).rows(b"641L\t1.5f\tx\ty\n7\n\nz\t\t\xff\n", warnings)
     assert rows == [(641, 1.5, "x"), (7, None, None), (None, None, None), (None, None, "\ufffd")]
     assert warnings.counts == {CAST: 1}
+
+
+def test_the_largest_number_of_single_precision_is_read_as_itself() -> None:
+    form = DelimitedText(Schema.of(a=FLOAT))
+    assert form.rows(form.printed([(3.4028234663852886e38,)]), Warnings()) == [(3.4028234663852886e38,)]
 
 
 def test_rows_of_unknown_width_are_bytes() -> None:

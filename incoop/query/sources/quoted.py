@@ -67,6 +67,8 @@ class QuotedText(TextFormat):
         plain = quoted and (_CR in chunk or not well_quoted(chunk, self.delimiter))
         if plain or (first and self.header):
             return TextFormat.columns(self, chunk, warnings, wanted, first)
+        if quoted and not chunk.endswith(_LF):
+            chunk += _LF  # else pyarrow takes an empty field at the end for a quoted one, if one before it is
         width = None
         head = first_line(chunk) if not quoted else chunk[: 1 << 16]
         if head:
