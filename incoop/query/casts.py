@@ -1,7 +1,8 @@
 """A value of one type as one of another.
 
-Contract: null stays null. A value that has no counterpart raises NoValue; types between which there is no cast are a TypeMismatch
-before anything is evaluated. Integers wrap as Java's do; floats are cut off to the nearest integer that fits.
+Contract: null stays null. A value that has no counterpart raises NoValue; types between which there is no cast are a
+TypeMismatch before anything is evaluated. Integers wrap as Java's do; floats are cut off to the nearest integer that
+fits.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """What can be wrong with a query, with the place where it is written.
 
-Contract: every error has the position of what it is about where a way in gave one, says what is wrong in the words of the
-query, and what to write instead. All of them are raised before anything runs, but for `Overflowed` and `UserFunctionFailed`.
+Contract: every error has the position of what it is about where a way in gave one, says what is wrong in the words of
+the query, and what to write instead. All of them are raised before anything runs, but for `Overflowed` and
+`UserFunctionFailed`.
 """
 
 from __future__ import annotations
@@ -50,7 +51,9 @@ class AmbiguousField(QueryError):
     """A name that several fields of the input have."""
 
     def __init__(self, name: str, candidates: tuple[str, ...], position: Position | None = None) -> None:
-        message = f"{name!r} may be any of {', '.join(candidates)}. Write the one that is meant with its relation's name."
+        message = (
+            f"{name!r} may be any of {', '.join(candidates)}. Write the one that is meant with its relation's name."
+        )
         super().__init__(message, position)
         self.args = (name, candidates, position)
         self.name, self.candidates = name, candidates

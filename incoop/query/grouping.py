@@ -1,7 +1,7 @@
 """Rows of columns numbered by group, and aggregates of a column by these numbers.
 
-Contract: that of partial.py. Counts, sums, means and extremes of plain types are computed without a loop over rows; all else is added
-row by row, with the same result.
+Contract: that of partial.py. Counts, sums, means and extremes of plain types are computed without a loop over rows;
+all else is added row by row, with the same result.
 """
 
 from __future__ import annotations
@@ -107,7 +107,9 @@ def _sums(column: Any, kind: Type, numbers: np.ndarray, count: int) -> list[Any]
 
 
 def _whole_sums(values: np.ndarray, groups: np.ndarray, count: int) -> list[int]:
-    """Exact sums of integers: three parts of at most 22 bits add up exactly as floats, whatever there are up to 2**31 rows."""
+    """Exact sums of integers: three parts of at most 22 bits add up exactly as floats, whatever there are up to 2**31
+    rows.
+    """
     largest = int(np.abs(values).max()) if len(values) else 0
     if 0 <= largest * len(values) < 2**53:
         return [int(each) for each in np.bincount(groups, weights=values.astype(np.float64), minlength=count)]

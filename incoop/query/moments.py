@@ -1,6 +1,7 @@
 """Moments as text: ISO 8601.
 
-Contract: a moment is a datetime in UTC, of microseconds. Text without an offset is UTC. What is no moment raises NoValue(CAST).
+Contract: a moment is a datetime in UTC, of microseconds. Text without an offset is UTC. What is no moment raises
+NoValue(CAST).
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ from incoop.query.warnings import CAST, NoValue
 
 _ISO = re.compile(
     r"([0-9]{4})(?:-([0-9]{1,2})(?:-([0-9]{1,2})"
-    r"(?:[T ](?:([0-9]{1,2})(?::([0-9]{2})(?::([0-9]{2})(?:[.,]([0-9]{1,9}))?)?)?)?(Z|[+-][0-9]{2}(?::?[0-9]{2})?)?)?)?)?"
+    r"(?:[T ](?:([0-9]{1,2})(?::([0-9]{2})(?::([0-9]{2})(?:[.,]([0-9]{1,9}))?)?)?)?"
+    r"(Z|[+-][0-9]{2}(?::?[0-9]{2})?)?)?)?)?"
 )
 
 

@@ -1,7 +1,7 @@
 """Tuples, bags and maps as text: `(a,b)`, `{(a),(b)}`, `[key#value]`.
 
-Contract: what is printed reads as the same, unless a text inside has one of the signs itself: the format has no quotes. Text that is
-malformed raises NoValue(CAST); a part of it that does not fit its type is null, and counted.
+Contract: what is printed reads as the same, unless a text inside has one of the signs itself: the format has no
+quotes. Text that is malformed raises NoValue(CAST); a part of it that does not fit its type is null, and counted.
 """
 
 from __future__ import annotations
@@ -31,7 +31,10 @@ def read_nested(text: str, kind: Type, plain: ReadPlain, warnings: Warnings, dep
         parts = _parts(text, "(", depth)
         return _row(parts, kind.fields, plain, warnings, depth)
     if isinstance(kind, BagType):
-        rows = [_row(_parts(part.strip(" "), "(", depth), kind.fields, plain, warnings, depth) for part in _parts(text, "{", depth)]
+        rows = [
+            _row(_parts(part.strip(" "), "(", depth), kind.fields, plain, warnings, depth)
+            for part in _parts(text, "{", depth)
+        ]
         return sorted(rows, key=sort_key)
     assert isinstance(kind, MapType)
     found = {}

@@ -1,9 +1,10 @@
 """A total order over all values, as Python sort keys and as bytes; which values are one.
 
-Contract: null comes first, then values by kind (boolean, integer, float, decimal, datetime, bytes, text, map, tuple, bag), then by
-value. -0.0 and 0.0 are one value here, NaN equals itself and is the largest float. 1, 1.0 and True, which Python confuses,
-are three. For all values, `encoded(a)` and `encoded(b)` compare as `sort_key(a)` and `sort_key(b)` do; no encoding
-begins another, so encodings may stand side by side, and be complemented for a descending order.
+Contract: null comes first, then values by kind (boolean, integer, float, decimal, datetime, bytes, text, map, tuple,
+bag), then by value. -0.0 and 0.0 are one value here, NaN equals itself and is the largest float. 1, 1.0 and True,
+which Python confuses, are three. For all values, `encoded(a)` and `encoded(b)` compare as `sort_key(a)` and
+`sort_key(b)` do; no encoding begins another, so encodings may stand side by side, and be complemented for a
+descending order.
 """
 
 from __future__ import annotations

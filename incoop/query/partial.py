@@ -1,7 +1,8 @@
 """Rows or columns to partial aggregates: (key, states) for each group of a batch.
 
-Contract: `of_columns` gives what `of_rows` gives, in the order of encoded keys, states equal as Python values. Keys are canonical: values
-that are one are one key, shown in one way; null is a key. Which rows go in is decided before, by filters.
+Contract: `of_columns` gives what `of_rows` gives, in the order of encoded keys, states equal as Python values. Keys
+are canonical: values that are one are one key, shown in one way; null is a key. Which rows go in is decided before,
+by filters.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The fields of a relation, or that they are not known.
 
-Contract: a name finds a field by the end of its path: `name`, `b::name` and `a::b::name` all find `a::b::name`. One that finds
-several is an error, as is one that finds none; the error names the nearest.
+Contract: a name finds a field by the end of its path: `name`, `b::name` and `a::b::name` all find `a::b::name`. One
+that finds several is an error, as is one that finds none; the error names the nearest.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from incoop.query.errors import AmbiguousField, BadPlan, Position, UnknownField
-from incoop.query.types import INT, BagType, Field, TupleType, Type
+from incoop.query.types import BagType, Field, TupleType, Type
 
 
 @dataclass(frozen=True, slots=True)

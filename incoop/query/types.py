@@ -142,7 +142,8 @@ def same_shape(one: Type, other: Type) -> bool:
 
 
 def common_type(one: Type, other: Type) -> Type | None:
-    """The type that both operands of an operation are cast to: the wider number, what is not null, not bytes; else None.
+    """The type that both operands of an operation are cast to: the wider number, what is not null, not bytes; else
+    None.
 
     Example:
         >>> print(common_type(INT, DOUBLE), common_type(BYTES, LONG), common_type(TEXT, INT))
@@ -151,7 +152,7 @@ def common_type(one: Type, other: Type) -> Type | None:
     if same_shape(one, other):
         return other if one == NULL else one
     if one in NUMBERS and other in NUMBERS:
-        return max(one, other, key=NUMBERS.index)  # type: ignore[arg-type]
+        return max(one, other, key=NUMBERS.index)
     if BYTES in (one, other):
         return other if one == BYTES else one
     return None

@@ -1,7 +1,7 @@
 """What went wrong with single values and did not stop a query: counted by kind.
 
-Contract: a value that cannot be made is null, and counts once for each time that it is asked for: both evaluators ask equally
-often. Tallies of parts add up to that of the whole.
+Contract: a value that cannot be made is null, and counts once for each time that it is asked for: both evaluators ask
+equally often. Tallies of parts add up to that of the whole.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ RECORD = "malformed records"
 KINDS = (CAST, DIVISION, RANGE, RECORD)
 
 
-class NoValue(Exception):  # noqa: N818 - never leaves an evaluator
+class NoValue(Exception):
     """Raised where a value cannot be made: it is null, and counted by `kind`."""
 
     def __init__(self, kind: str) -> None:

@@ -40,16 +40,37 @@ KEYS = st.sampled_from([None, 0, 1, 2])
 TABLES = st.fixed_dictionaries(
     {
         "t": st.lists(
-            st.tuples(KEYS, st.sampled_from([None, 0.0, -0.0, 1.5, float("nan"), 1e300]), st.sampled_from([None, "a", "b"])),
+            st.tuples(
+                KEYS, st.sampled_from([None, 0.0, -0.0, 1.5, float("nan"), 1e300]), st.sampled_from([None, "a", "b"])
+            ),
             max_size=5,
         ),
         "u": st.lists(st.tuples(KEYS, st.sampled_from([None, -1, 1, 2**62])), max_size=4),
     }
 )
-KINDS = (
-    "filter filter project project generate aggregate group distinct join join cogroup union intersect except sort limit topk rank cross "
-    "window expand"
-).split()
+KINDS = [
+    "filter",
+    "filter",
+    "project",
+    "project",
+    "generate",
+    "aggregate",
+    "group",
+    "distinct",
+    "join",
+    "join",
+    "cogroup",
+    "union",
+    "intersect",
+    "except",
+    "sort",
+    "limit",
+    "topk",
+    "rank",
+    "cross",
+    "window",
+    "expand",
+]
 
 
 @st.composite
@@ -76,7 +97,11 @@ def plans(draw: st.DrawFn, depth: int = 4) -> Plan:
         for at in draw(st.lists(st.sampled_from(plain), max_size=most)):
             numeric = types[at] in (INT, LONG, DOUBLE)
             names = ["count", "min", "max", "count_distinct", "collect"] + (["sum", "avg"] * 3 if numeric else [])
-            found.append(Aggregation(GENERAL.aggregate(draw(st.sampled_from(names)), (types[at],))[0], (Reference(at, types[at]),)))
+            found.append(
+                Aggregation(
+                    GENERAL.aggregate(draw(st.sampled_from(names)), (types[at],))[0], (Reference(at, types[at]),)
+                )
+            )
         return tuple(found)
 
     def order(most: int = 2) -> tuple[tuple[Expression, ...], tuple[Direction, ...]]:
@@ -92,7 +117,9 @@ def plans(draw: st.DrawFn, depth: int = 4) -> Plan:
     if kind == "generate":
         bags = [at for at, each in enumerate(types) if isinstance(each, BagType)]
         results = (*some_fields(), *(Reference(at, types[at]) for at in bags[:2]))
-        ways = ["no" if isinstance(each.type, PlainType) else draw(st.sampled_from(["yes", "outer"])) for each in results]
+        ways = [
+            "no" if isinstance(each.type, PlainType) else draw(st.sampled_from(["yes", "outer"])) for each in results
+        ]
         return Generate(lower, results, tuple(ways), ((),) * len(results))  # type: ignore[arg-type]
     if kind == "aggregate":
         keys, found = tuple(some_fields(0, 2)), aggregations()
@@ -106,14 +133,20 @@ def plans(draw: st.DrawFn, depth: int = 4) -> Plan:
     if kind == "union":
         return Union((lower, Filter(lower, expression(BOOLEAN))))
     if kind in ("intersect", "except"):
-        return (Intersect if kind == "intersect" else Except)(lower, Filter(lower, expression(BOOLEAN)), draw(st.booleans()))
+        return (Intersect if kind == "intersect" else Except)(
+            lower, Filter(lower, expression(BOOLEAN)), draw(st.booleans())
+        )
     if kind == "sort":
         return Sort(lower, *order())
     if kind == "topk":
         return TopK(lower, *order(), draw(st.integers(0, 3)))
     if kind == "limit":
         whole = draw(st.sampled_from(["as it is", "sorted"]))
-        return Limit(Sort(lower, *order()) if whole == "sorted" else lower, draw(st.integers(0, 3)), draw(st.sampled_from([0, 0, 1])))
+        return Limit(
+            Sort(lower, *order()) if whole == "sorted" else lower,
+            draw(st.integers(0, 3)),
+            draw(st.sampled_from([0, 0, 1])),
+        )
     if kind == "rank":
         return Rank(lower, *order(), draw(st.booleans()))
     if kind == "window":
@@ -161,5 +194,3 @@ def _two_inputs(draw: st.DrawFn, kind: str, left: Plan, right: Plan) -> Plan:
         return Join(left, right, (one,), (other,), how, draw(st.booleans()))  # type: ignore[arg-type]
     required = (draw(st.booleans()), draw(st.booleans()))
     return Cogroup((left, right), ((one,), (other,)), (None,) * 3, required, draw(st.booleans()))
-
-

@@ -1,7 +1,8 @@
 """What a plan means, as plainly as it can be said: lists of rows, loops, no sharing, no columns, no partial states.
 
-The oracle for everything that carries plans out. It shares the meaning of single expressions (rows.py) and the order of values (order.py) with
-the product, which have tests of their own; how relations are made of relations is written anew here.
+The oracle for everything that carries plans out. It shares the meaning of single expressions (rows.py) and the order
+of values (order.py) with the product, which have tests of their own; how relations are made of relations is written
+anew here.
 """
 
 from __future__ import annotations

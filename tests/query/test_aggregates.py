@@ -1,4 +1,6 @@
-"""Aggregates: merged in any shape they give one state; columns give the states of rows; results are those of exact arithmetic."""
+"""Aggregates: merged in any shape they give one state; columns give the states of rows; results are those of exact
+arithmetic.
+"""
 
 from __future__ import annotations
 
@@ -60,7 +62,9 @@ def folded(aggregate: Aggregate, rows: list[tuple[Any, ...]]) -> Any:
 @given(st.data())
 def test_states_merge_in_any_order_and_shape_to_the_same(data: st.DataObject) -> None:
     aggregate, kinds = data.draw(aggregates())
-    kinds = tuple(DOUBLE if kind == FLOAT else kind for kind in kinds) if type(aggregate).__name__ == "Spread" else kinds
+    kinds = (
+        tuple(DOUBLE if kind == FLOAT else kind for kind in kinds) if type(aggregate).__name__ == "Spread" else kinds
+    )
     rows = data.draw(st.lists(st.tuples(*map(values_of, kinds)), max_size=8))
     expected = folded(aggregate, rows)
     states = [folded(aggregate, [row]) for row in data.draw(st.permutations(rows))] + [aggregate.initial()]
@@ -85,7 +89,9 @@ def test_columns_give_the_states_of_rows(data: st.DataObject) -> None:
     keys = [Reference(at, kind) for at, kind in enumerate(key_kinds)]
     aggregations, at = [], len(keys)
     for aggregate, takes in chosen:
-        aggregations.append(Aggregation(aggregate, tuple(Reference(at + place, kind) for place, kind in enumerate(takes))))
+        aggregations.append(
+            Aggregation(aggregate, tuple(Reference(at + place, kind) for place, kind in enumerate(takes)))
+        )
         at += len(takes)
     expected = of_rows(rows, keys, aggregations, Evaluation())
     found = of_columns(ColumnBatch.from_rows(rows, kinds), keys, aggregations, Evaluation())
@@ -141,7 +147,9 @@ def test_sums_counts_and_extremes_are_duckdbs(rows: list[tuple[Any, Any]]) -> No
     half = len(rows) // 2
     states: dict[bytes, Any] = {}
     for part in (rows[:half], rows[half:]):
-        for key, each in of_columns(ColumnBatch.from_rows(part, (INT, LONG)), [Reference(0, INT)], aggregations, Evaluation()):
+        for key, each in of_columns(
+            ColumnBatch.from_rows(part, (INT, LONG)), [Reference(0, INT)], aggregations, Evaluation()
+        ):
             known = states.get(encoded(key))
             states[encoded(key)] = (key, each if known is None else merged(aggregations, known[1], each))
     found = sorted(((*key, *finished(aggregations, each)) for key, each in states.values()), key=encoded)
@@ -150,7 +158,9 @@ def test_sums_counts_and_extremes_are_duckdbs(rows: list[tuple[Any, Any]]) -> No
         if rows:
             engine.executemany("insert into t values (?, ?)", rows)
         asked = "select k, count(*), count(v), sum(v), min(v), max(v), avg(v), count(distinct v) from t group by k"
-        expected = [(*row[:3], None if row[3] is None else int(row[3]), *row[4:]) for row in engine.execute(asked).fetchall()]
+        expected = [
+            (*row[:3], None if row[3] is None else int(row[3]), *row[4:]) for row in engine.execute(asked).fetchall()
+        ]
     for mine, theirs in zip(found, sorted(expected, key=encoded), strict=True):
         assert mine[:6] + mine[7:] == theirs[:6] + theirs[7:]
         assert mine[6] == theirs[6] or math.isclose(mine[6], theirs[6])

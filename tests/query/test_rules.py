@@ -28,7 +28,9 @@ SETTINGS = settings(max_examples=60, deadline=None, suppress_health_check=list(H
 def check(rule: Rule, given_plans: tuple[Plan, ...], tables: Tables) -> None:
     found = rule(given_plans)
     for before, after in zip(given_plans, found, strict=True):
-        assert [field.type for field in after.schema.fields or ()] == [field.type for field in before.schema.fields or ()]
+        assert [field.type for field in after.schema.fields or ()] == [
+            field.type for field in before.schema.fields or ()
+        ]
         assert after.ordered == before.ordered
         assert [looks(row) for row in answer(after, tables)] == [looks(row) for row in answer(before, tables)]
 
@@ -80,6 +82,15 @@ def test_only_fields_that_are_used_are_read() -> None:
     assert [node.wanted for node in every_plan(found) if isinstance(node, Scan)] == [(0, 1)]
     (found,) = rewritten((Project(DistinctRows(T), (K,), ("k",)),))
     assert [node.wanted for node in every_plan(found) if isinstance(node, Scan)] == [None]
+
+
+def test_keys_of_a_join_follow_the_fields_that_are_left() -> None:
+    semi = Join(T, U, (K,), (build.field(U.schema, "k"),), "semi")
+    (found,) = rewritten((Project(semi, (K,), ("k",)),))
+    assert [node.wanted for node in every_plan(found) if isinstance(node, Scan)] == [(0,), (0,)]
+    by_y = Join(U, U, (build.field(U.schema, "y"),), (build.field(U.schema, "y"),), "semi")
+    (found,) = rewritten((Project(by_y, (build.field(U.schema, "y"),), ("y",)),))
+    assert answer(found, {"u": [(1, 5), (2, None)]}) == [(5,)]
 
 
 def test_the_first_rows_of_a_sort_are_a_top_k_also_behind_a_projection() -> None:

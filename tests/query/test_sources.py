@@ -42,8 +42,12 @@ SETTINGS = settings(max_examples=250, deadline=None, suppress_health_check=list(
 
 FIELD = st.one_of(
     NUMBER_TEXTS.map(str.encode),
-    st.sampled_from([b"", b"", b"a", b'"', b'""', b'"a"', b'"a,b"', b'"a""b"', b'"a\nb"', b'a"b', b'"a"b', b'"1"', b'"'] ),
-    st.sampled_from([b"\xff", b"\xc3", b"x\0y", b"\xef\xbb\xbf", b"\xed\xa0\x80", b"9" * 400, b"nan(1)", b"0X10", b" ", b"- 1"]),
+    st.sampled_from(
+        [b"", b"", b"a", b'"', b'""', b'"a"', b'"a,b"', b'"a""b"', b'"a\nb"', b'a"b', b'"a"b', b'"1"', b'"']
+    ),
+    st.sampled_from(
+        [b"\xff", b"\xc3", b"x\0y", b"\xef\xbb\xbf", b"\xed\xa0\x80", b"9" * 400, b"nan(1)", b"0X10", b" ", b"- 1"]
+    ),
     st.binary(max_size=3),
 )
 LINE_END = st.sampled_from([b"\n", b"\n", b"\n", b"\n", b"\r\n", b"\r", b"\n\n"])
@@ -202,5 +206,3 @@ def test_a_header_names_fields_and_is_no_row() -> None:
     assert form.names(b'a,"b c"\n1\n') == ["a", "b c"]
     assert form.rows(b"a\n1\n", Warnings(), first=True) == [(1,)]
     assert form.rows(b"5\n1\n", Warnings(), first=False) == [(5,), (1,)]
-
-

@@ -1,7 +1,7 @@
 """Expressions over the rows of a bag: what a nested block of a query says.
 
-Contract: that of `Expression`. An inner expression sees a row of the bag; the row that holds the bag it sees by OuterReference. A bag that
-is null makes the result null.
+Contract: that of `Expression`. An inner expression sees a row of the bag; the row that holds the bag it sees by
+OuterReference. A bag that is null makes the result null.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from incoop.query.functions.aggregate import Aggregate
 from incoop.query.order import Direction
 from incoop.query.types import BYTES, TEXT, BagType, Field, MapType, TupleType, Type
 
-#: How a value becomes fields of a row: as one, or taken apart; `outer` keeps a row of nulls where there is nothing to take apart.
+#: How a value becomes fields of a row: as one, or taken apart; `outer` keeps a row of nulls where there is nothing to
+#: take apart.
 Flatten = Literal["no", "yes", "outer"]
 _INNER = {"inner": True}
 

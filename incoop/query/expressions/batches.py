@@ -1,7 +1,7 @@
 """Rows as columns: pyarrow arrays where a type has one, Python lists for the rest.
 
-Contract: `to_rows(from_rows(rows)) == rows`, for rows that are as wide as there are types. Decimals, tuples, bags, maps and what nothing is
-known of are lists; no row has a lone surrogate.
+Contract: `to_rows(from_rows(rows)) == rows`, for rows that are as wide as there are types. Decimals, tuples, bags,
+maps and what nothing is known of are lists; no row has a lone surrogate.
 """
 
 from __future__ import annotations
@@ -112,4 +112,6 @@ class ColumnBatch:
 
     def select(self, places: Iterable[int]) -> ColumnBatch:
         chosen = list(places)
-        return ColumnBatch(tuple(self.types[at] for at in chosen), tuple(self.columns[at] for at in chosen), self.length)
+        return ColumnBatch(
+            tuple(self.types[at] for at in chosen), tuple(self.columns[at] for at in chosen), self.length
+        )

@@ -1,7 +1,7 @@
 """Expressions made with the casts that their operands need: what ways in call.
 
-Contract: both operands come to one type, the wider number; bytes take the type of the other one. What cannot is a TypeMismatch at the
-position that is given.
+Contract: both operands come to one type, the wider number; bytes take the type of the other one. What cannot is a
+TypeMismatch at the position that is given.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from incoop.query.expressions.nodes import (
     Reference,
 )
 from incoop.query.functions.function import Registry
+from incoop.query.numbers import fits
 from incoop.query.schema import Schema
 from incoop.query.types import BOOLEAN, BYTES, DOUBLE, INT, LONG, NULL, NUMBERS, TEXT, Type, common_type
-from incoop.query.numbers import fits
 
 
 def constant(value: Any, position: Position | None = None) -> Constant:
@@ -101,5 +101,8 @@ def call(registry: Registry, name: str, *arguments: Expression, position: Positi
     """A function of a registry, its arguments cast to what it takes."""
     function = registry.function(name, position)
     wanted = function.signature(tuple(each.type for each in arguments), position).arguments
-    fitting = tuple(cast(each, kind) if each.type != NULL else Cast(each, kind) for each, kind in zip(arguments, wanted, strict=True))
+    fitting = tuple(
+        cast(each, kind) if each.type != NULL else Cast(each, kind)
+        for each, kind in zip(arguments, wanted, strict=True)
+    )
     return Call(function, fitting, position=position)

@@ -1,8 +1,8 @@
 """The meaning of expressions, on columns.
 
-Contract: for every expression and batch, the values and the tally of warnings are those of rows.py. A node is evaluated by a kernel
-where one means the same, else by its row operation on its children's columns, that node alone. What is lazy is evaluated for the
-rows that need it, where it could warn or raise.
+Contract: for every expression and batch, the values and the tally of warnings are those of rows.py. A node is
+evaluated by a kernel where one means the same, else by its row operation on its children's columns, that node alone.
+What is lazy is evaluated for the rows that need it, where it could warn or raise.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def _evaluate(expression: Expression, batch: ColumnBatch, evaluation: Evaluation
         case nodes.OuterReference(index=index, levels=levels):
             row = evaluation.outer[-levels]
             return _Same(row[index] if index < len(row) else None)
-        case nodes.Reference(index=index, kind=kind):
+        case nodes.Reference(index=index):
             return batch.columns[index] if index < len(batch.columns) else _Same(None)
         case nodes.And(left=left, right=right):
             return _short_cut(left, right, False, batch, evaluation)
@@ -187,7 +187,9 @@ def _choice(node: nodes.Conditional, batch: ColumnBatch, evaluation: Evaluation)
         one, other = to_values(chosen, kind), to_values(otherwise, kind)
         picked = zip(chosen_rows.to_pylist(), other_rows.to_pylist(), one, other, strict=True)
         return [mine if first else its if second else None for first, second, mine, its in picked]
-    otherwise = pc.if_else(other_rows, otherwise, pa.scalar(None, otherwise.type)) if node.null_gives_null else otherwise
+    otherwise = (
+        pc.if_else(other_rows, otherwise, pa.scalar(None, otherwise.type)) if node.null_gives_null else otherwise
+    )
     return pc.if_else(chosen_rows, chosen, otherwise)
 
 
@@ -195,7 +197,9 @@ def _branch(expression: Expression, rows: Any, kind: Type, batch: ColumnBatch, e
     """A side of a choice as a column of the choice's type, right for its rows."""
     if not may_trouble(expression) or pc.all(rows).as_py() is not False:
         found = _evaluate(expression, batch, evaluation)
-        return to_column([None] * batch.length, kind) if expression.type == NULL else _broadcast(found, kind, batch.length)
+        return (
+            to_column([None] * batch.length, kind) if expression.type == NULL else _broadcast(found, kind, batch.length)
+        )
     part = batch.filter(rows)
     found = _broadcast(_evaluate(expression, part, evaluation), kind, part.length)
     if isinstance(found, list):

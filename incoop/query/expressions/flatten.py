@@ -1,7 +1,8 @@
 """Values of a projection to rows: some are taken apart.
 
-Contract: a bag gives a row for each of its rows, several bags all pairs; a tuple's fields stand side by side; a map gives its pairs. A bag
-or map that is empty or null gives no row, or with `outer` one of nulls; a tuple that is null gives nulls.
+Contract: a bag gives a row for each of its rows, several bags all pairs; a tuple's fields stand side by side; a map
+gives its pairs. A bag or map that is empty or null gives no row, or with `outer` one of nulls; a tuple that is null
+gives nulls.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from collections.abc import Sequence
 from itertools import product
 
 from incoop.query.expressions.bag_nodes import Flatten
-from incoop.query.types import BYTES, BagType, MapType, Row, TupleType, Type, Value
+from incoop.query.types import BagType, MapType, Row, TupleType, Type, Value
 
 
 def flattened(values: Sequence[Value], flatten: Sequence[Flatten], types: Sequence[Type]) -> list[Row]:
@@ -20,7 +21,10 @@ def flattened(values: Sequence[Value], flatten: Sequence[Flatten], types: Sequen
         >>> flattened([1, [("a",), ("b",)]], ["no", "yes"], [BYTES, BagType()])
         [(1, 'a'), (1, 'b')]
     """
-    choices = [[(value,)] if how == "no" else _taken_apart(value, how, kind) for value, how, kind in zip(values, flatten, types, strict=True)]
+    choices = [
+        [(value,)] if how == "no" else _taken_apart(value, how, kind)
+        for value, how, kind in zip(values, flatten, types, strict=True)
+    ]
     return [tuple(part for piece in pieces for part in piece) for pieces in product(*choices)]
 
 

@@ -1,7 +1,8 @@
 """Single operations on arrays of pyarrow, where kernels mean what rows mean, or are made to.
 
-Contract: each gives the column that the row operation gives, value by value, and counts as many warnings; or None, where only rows
-can tell. Arguments are arrays, or scalars that stand for a column of equal values; at least one is an array.
+Contract: each gives the column that the row operation gives, value by value, and counts as many warnings; or None,
+where only rows can tell. Arguments are arrays, or scalars that stand for a column of equal values; at least one is an
+array.
 """
 
 from __future__ import annotations
@@ -22,7 +23,6 @@ from incoop.query.types import (
     FLOATS,
     INT,
     INTEGERS,
-    LONG,
     NUMBERS,
     TEXT,
     Type,
@@ -40,7 +40,6 @@ _COMPARED = {
 }
 #: In text of numbers: hexadecimal digits, NaN and infinity, which pyarrow reads by rules of its own.
 _NO_DIGITS = re.compile(rb"[xXnNiI]")
-
 
 
 def arithmetic(sign: str, left: Any, right: Any, kind: Type, checked: bool, warnings: Warnings) -> Any:

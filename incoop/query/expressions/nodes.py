@@ -1,7 +1,8 @@
 """Expressions: typed nodes, checked when they are made.
 
-Contract: a node is a frozen value that knows its type. Equality and hashing leave positions and names of fields out, so that what is
-computed the same way is the same. Fields marked `inner` are expressions over the rows of a bag, not over the row itself.
+Contract: a node is a frozen value that knows its type. Equality and hashing leave positions and names of fields out,
+so that what is computed the same way is the same. Fields marked `inner` are expressions over the rows of a bag, not
+over the row itself.
 """
 
 from __future__ import annotations
@@ -26,7 +27,6 @@ from incoop.query.types import (
     common_type,
     same_shape,
 )
-
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,9 @@ class Expression:
                     found += [part for part in value if isinstance(part, Expression)]
         return tuple(found)
 
-    def rebuilt(self, change: Callable[[Expression], Expression], inner: Callable[[Expression], Expression]) -> Expression:
+    def rebuilt(
+        self, change: Callable[[Expression], Expression], inner: Callable[[Expression], Expression]
+    ) -> Expression:
         """The same node over changed children, and changed inner expressions."""
         fresh: dict[str, Any] = {}
         for each in fields(self):
@@ -123,7 +125,9 @@ class OuterReference(Expression):
 
 @dataclass(frozen=True, slots=True)
 class Scalar(Expression):
-    """A field of the only row of another plan: applied late, when that plan's value is known; null where it has no row."""
+    """A field of the only row of another plan: applied late, when that plan's value is known; null where it has no
+    row.
+    """
 
     #: A plan, which knows its own schema; expressions know no plans.
     plan: Any

@@ -1,8 +1,9 @@
 """The meaning of expressions: each compiled to a Python function of a row.
 
-Contract: null in, null out, unless a node says otherwise; a value that cannot be made is null and counted. A node with lazy parts
-(AND, OR, a choice) evaluates, and warns of, only what it needs. Every other node is its `operation` on its children's values,
-which columns.py applies, too, where there is no kernel.
+Contract: null in, null out, unless a node says otherwise; a value that cannot be made is null and counted. A node
+with lazy parts
+(AND, OR, a choice) evaluates, and warns of, only what it needs. Every other node is its `operation` on its children's
+values, which columns.py applies, too, where there is no kernel.
 """
 
 from __future__ import annotations
@@ -47,7 +48,9 @@ def compile_row(expression: Expression) -> RowFunction:
             return _short_cut(compile_row(left), compile_row(right), False)
         case nodes.Or(left=left, right=right):
             return _short_cut(compile_row(left), compile_row(right), True)
-        case nodes.Conditional(condition=condition, chosen=chosen, otherwise=otherwise, null_gives_null=null_gives_null):
+        case nodes.Conditional(
+            condition=condition, chosen=chosen, otherwise=otherwise, null_gives_null=null_gives_null
+        ):
             return _choice(compile_row(condition), compile_row(chosen), compile_row(otherwise), null_gives_null)
     if expression.inner:
         return _of_bag(expression)
@@ -236,17 +239,22 @@ def _float_remainder(one: float, other: float) -> float:
 _PLAIN: dict[str, Callable[[Any, Any], Any]] = {"+": operator.add, "-": operator.sub, "*": operator.mul}
 
 
+def _worker(sign: str, kind: Type) -> Callable[[Any, Any], Any]:
+    """What a sign does to numbers of a type, in all the digits that Python has."""
+    if kind == DECIMAL:
+        names = {"+": "add", "-": "subtract", "*": "multiply", "/": "divide", "%": "remainder"}
+        found: Callable[[Any, Any], Any] = getattr(DECIMALS, names[sign])
+        return found
+    if sign in _PLAIN:
+        return _PLAIN[sign]
+    if kind in INTEGERS:
+        return _whole_quotient if sign == "/" else lambda one, other: one - other * _whole_quotient(one, other)
+    return operator.truediv if sign == "/" else _float_remainder
+
+
 def _arithmetic(node: nodes.Arithmetic, kind: Type) -> Callable[[Any, Any], Any]:
     sign = node.operator
-    if kind in INTEGERS:
-        work = _PLAIN.get(sign) or (
-            _whole_quotient if sign == "/" else lambda one, other: one - other * _whole_quotient(one, other)
-        )
-    elif kind in FLOATS:
-        work = _PLAIN.get(sign) or (operator.truediv if sign == "/" else _float_remainder)
-    else:
-        names = {"+": "add", "-": "subtract", "*": "multiply", "/": "divide", "%": "remainder"}
-        work = getattr(DECIMALS, names[sign])
+    work = _worker(sign, kind)
     divides = sign in "/%"
 
     def compute(one: Any, other: Any) -> Any:

@@ -50,13 +50,13 @@ def moved(expression: Expression, places: Mapping[int, int], level: int = 0) -> 
         return replace(expression, index=places[expression.index])
     if isinstance(expression, OuterReference) and expression.levels == level:
         return replace(expression, index=places[expression.index])
-    return expression.rebuilt(
-        lambda child: moved(child, places, level), lambda part: moved(part, places, level + 1)
-    )
+    return expression.rebuilt(lambda child: moved(child, places, level), lambda part: moved(part, places, level + 1))
 
 
 def substituted(expression: Expression, results: Callable[[Reference], Expression]) -> Expression | None:
-    """The expression with its fields replaced by what computes them; None where an inner one refers to a field that is computed."""
+    """The expression with its fields replaced by what computes them; None where an inner one refers to a field that
+    is computed.
+    """
     for node in every(expression):
         if isinstance(node, OuterReference):
             return None
@@ -75,7 +75,9 @@ def scalars(expression: Expression) -> list[Scalar]:
 
 
 def may_trouble(expression: Expression) -> bool:
-    """Whether evaluating it may count a warning or raise: then it is evaluated for the rows that need it, and no others."""
+    """Whether evaluating it may count a warning or raise: then it is evaluated for the rows that need it, and no
+    others.
+    """
     return any(_troubles(node) for node in every(expression))
 
 

@@ -1,9 +1,9 @@
 """What an aggregate is: a state that rows are added to, that merges, and gives a value.
 
-Contract: `merge` is associative and commutative, exactly: rows added and states merged in any order and shape give equal states, and
-equal states are equal as Python values. `initial` changes nothing when it is merged. States are made of None, int, float, str,
-bytes, bool, values of a query, and tuples of these, so that they can travel. An aggregate is a frozen dataclass: its name and
-fields say all that its states depend on.
+Contract: `merge` is associative and commutative, exactly: rows added and states merged in any order and shape give
+equal states, and equal states are equal as Python values. `initial` changes nothing when it is merged. States are
+made of None, int, float, str, bytes, bool, values of a query, and tuples of these, so that they can travel. An
+aggregate is a frozen dataclass: its name and fields say all that its states depend on.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """The aggregates: counts, sums, means, spreads, extremes, bags.
 
-Contract: that of `Aggregate`. Nulls are left out by all but CountRows, First, Largest and Collect, which see whole rows; of no values but
-nulls, counts are 0, bags are empty and all else is null. Results of floats are rounded once, from the exact sum.
+Contract: that of `Aggregate`. Nulls are left out by all but CountRows, First, Largest and Collect, which see whole
+rows; of no values but nulls, counts are 0, bags are empty and all else is null. Results of floats are rounded once,
+from the exact sum.
 """
 
 from __future__ import annotations
@@ -70,7 +71,9 @@ class Count(CountRows):
 
 @dataclass(frozen=True, slots=True)
 class _Summed(Aggregate):
-    """A sum and how many values are in it: (count, total). The total is an integer, an exact sum, or a decimal's ratio."""
+    """A sum and how many values are in it: (count, total). The total is an integer, an exact sum, or a decimal's
+    ratio.
+    """
 
     of: Type
 
@@ -125,7 +128,9 @@ def _added_tenths(one: tuple[int, int], other: tuple[int, int]) -> tuple[int, in
 
 @dataclass(frozen=True, slots=True)
 class Sum(_Summed):
-    """The sum: of integers a long that wraps around (or null, where `checked` and it does not fit), of floats a double."""
+    """The sum: of integers a long that wraps around (or null, where `checked` and it does not fit), of floats a
+    double.
+    """
 
     checked: bool = False
 
@@ -261,7 +266,9 @@ class CountDistinct(Aggregate):
 
 @dataclass(frozen=True, slots=True)
 class Largest(Aggregate):
-    """The first `count` rows in an order, as a bag in that order. Arguments: the keys of the order, then the row's fields."""
+    """The first `count` rows in an order, as a bag in that order. Arguments: the keys of the order, then the row's
+    fields.
+    """
 
     count: int
     directions: tuple[Direction, ...]
@@ -287,7 +294,9 @@ class Largest(Aggregate):
 
 @dataclass(frozen=True, slots=True)
 class First(Aggregate):
-    """The value of the first row in an order; of several such rows, the smallest. Arguments: the keys, then the value."""
+    """The value of the first row in an order; of several such rows, the smallest. Arguments: the keys, then the
+    value.
+    """
 
     of: Type
     directions: tuple[Direction, ...]

@@ -15,9 +15,22 @@ _DURATION = re.compile(
     r"P(?:(\d+)Y)?(?:(\d+)M)?(?:(\d+)W)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)(?:\.(\d{1,6}))?S)?)?", re.ASCII
 )
 #: Microseconds in a unit of fixed length.
-_UNITS = {"milliseconds": 10**3, "seconds": 10**6, "minutes": 60 * 10**6, "hours": 3600 * 10**6, "days": 86400 * 10**6, "weeks": 7 * 86400 * 10**6}
+_UNITS = {
+    "milliseconds": 10**3,
+    "seconds": 10**6,
+    "minutes": 60 * 10**6,
+    "hours": 3600 * 10**6,
+    "days": 86400 * 10**6,
+    "weeks": 7 * 86400 * 10**6,
+}
 #: What is cut off with a unit: the field that begins anew, the first one last.
-_PARTS = {"month": {"month": 1}, "day": {"day": 1}, "hour": {"hour": 0}, "minute": {"minute": 0}, "second": {"second": 0}}
+_PARTS = {
+    "month": {"month": 1},
+    "day": {"day": 1},
+    "hour": {"hour": 0},
+    "minute": {"minute": 0},
+    "second": {"second": 0},
+}
 
 
 def _shifted(moment: datetime, duration: str, sign: int) -> datetime:
@@ -28,7 +41,9 @@ def _shifted(moment: datetime, duration: str, sign: int) -> datetime:
     fraction = int((found[8] or "0").ljust(6, "0"))
     try:
         moved = _add_months(moment, sign * (12 * years + months))
-        return moved + sign * timedelta(weeks=weeks, days=days, hours=hours, minutes=minutes, seconds=seconds, microseconds=fraction)
+        return moved + sign * timedelta(
+            weeks=weeks, days=days, hours=hours, minutes=minutes, seconds=seconds, microseconds=fraction
+        )
     except (ValueError, OverflowError):
         raise NoValue(RANGE) from None
 
@@ -85,7 +100,10 @@ def _field(name: str, row: Any) -> Function:
 
 
 FUNCTIONS = (
-    *(_field(name, lambda moment, name=name: getattr(moment, name)) for name in ("year", "month", "day", "hour", "minute", "second")),
+    *(
+        _field(name, lambda moment, name=name: getattr(moment, name))
+        for name in ("year", "month", "day", "hour", "minute", "second")
+    ),
     _field("millisecond", lambda moment: moment.microsecond // 1000),
     _field("week", lambda moment: moment.isocalendar().week),
     _field("week_year", lambda moment: moment.isocalendar().year),
@@ -93,12 +111,33 @@ FUNCTIONS = (
     _field("day_of_year", lambda moment: moment.timetuple().tm_yday),
     Function("to_milliseconds", fixed(DATETIME, result=LONG), lambda moment: microseconds(moment) // 1000, "a moment"),
     Function("to_seconds", fixed(DATETIME, result=LONG), lambda moment: microseconds(moment) // 10**6, "a moment"),
-    Function("from_milliseconds", fixed(LONG, result=DATETIME), lambda count: _moment(count, 1000), "a long", may_fail=True),
-    Function("from_seconds", fixed(LONG, result=DATETIME), lambda count: _moment(count, 10**6), "a long", may_fail=True),
+    Function(
+        "from_milliseconds", fixed(LONG, result=DATETIME), lambda count: _moment(count, 1000), "a long", may_fail=True
+    ),
+    Function(
+        "from_seconds", fixed(LONG, result=DATETIME), lambda count: _moment(count, 10**6), "a long", may_fail=True
+    ),
     Function("truncated_to", fixed(DATETIME, TEXT, result=DATETIME), _truncated, "a moment and a unit", may_fail=True),
-    Function("add_duration", fixed(DATETIME, TEXT, result=DATETIME), lambda moment, span: _shifted(moment, span, 1), "a moment and a duration", may_fail=True),
-    Function("subtract_duration", fixed(DATETIME, TEXT, result=DATETIME), lambda moment, span: _shifted(moment, span, -1), "a moment and a duration", may_fail=True),
+    Function(
+        "add_duration",
+        fixed(DATETIME, TEXT, result=DATETIME),
+        lambda moment, span: _shifted(moment, span, 1),
+        "a moment and a duration",
+        may_fail=True,
+    ),
+    Function(
+        "subtract_duration",
+        fixed(DATETIME, TEXT, result=DATETIME),
+        lambda moment, span: _shifted(moment, span, -1),
+        "a moment and a duration",
+        may_fail=True,
+    ),
     *(_between(f"{unit}_between", scale) for unit, scale in _UNITS.items()),
     Function("months_between", fixed(DATETIME, DATETIME, result=LONG), _months_between, "two moments"),
-    Function("years_between", fixed(DATETIME, DATETIME, result=LONG), lambda one, other: int(_months_between(one, other) / 12), "two moments"),
+    Function(
+        "years_between",
+        fixed(DATETIME, DATETIME, result=LONG),
+        lambda one, other: int(_months_between(one, other) / 12),
+        "two moments",
+    ),
 )

@@ -1,7 +1,8 @@
 """Sums of floats that do not depend on the order of adding.
 
-Contract: a sum is kept exactly, as an integer times a power of two, beside how often NaN and the infinities occurred. Equal sums have
-equal states, in whatever order and shape they were merged; a value can be taken back out. The result is rounded once.
+Contract: a sum is kept exactly, as an integer times a power of two, beside how often NaN and the infinities occurred.
+Equal sums have equal states, in whatever order and shape they were merged; a value can be taken back out. The result
+is rounded once.
 """
 
 from __future__ import annotations
@@ -87,8 +88,9 @@ def rounded(value: Exact) -> float:
 def sums_by_group(values: np.ndarray, groups: np.ndarray, count: int) -> list[Exact]:
     """Exact sums of float64 values by group number, without a loop over values.
 
-    (1) Every float is sign * mantissa * 2**exponent. (2) Mantissas are cut into two halves of at most 27 bits: these add up exactly as
-    floats, so one bincount a half and (group, exponent) sums them. (3) The few sums of a group are put together as integers.
+    (1) Every float is sign * mantissa * 2**exponent. (2) Mantissas are cut into two halves of at most 27 bits: these
+    add up exactly as floats, so one bincount a half and (group, exponent) sums them. (3) The few sums of a group are
+    put together as integers.
     """
     if len(values) > MOST_AT_ONCE:
         middle = len(values) // 2
@@ -131,5 +133,7 @@ def sums_by_group(values: np.ndarray, groups: np.ndarray, count: int) -> list[Ex
 
 
 def _specials(values: np.ndarray, groups: np.ndarray, count: int) -> list[tuple[int, int, int]]:
-    kinds = [np.bincount(groups[kind], minlength=count) for kind in (np.isnan(values), values == np.inf, values == -np.inf)]
+    kinds = [
+        np.bincount(groups[kind], minlength=count) for kind in (np.isnan(values), values == np.inf, values == -np.inf)
+    ]
     return [(int(nan), int(up), int(down)) for nan, up, down in zip(*kinds, strict=True)]

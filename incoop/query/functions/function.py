@@ -1,7 +1,8 @@
 """What a function is: a name, a rule for types, a row function, and a kernel where one means exactly the same.
 
-Contract: a function is pure; equal arguments give equal results on every machine. Its name and version stand for its meaning in ids,
-so a function that changes what it means gets another version. A row function may raise NoValue: the result is null, counted.
+Contract: a function is pure; equal arguments give equal results on every machine. Its name and version stand for its
+meaning in ids, so a function that changes what it means gets another version. A row function may raise NoValue: the
+result is null, counted.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ def implicit(source: Type, target: Type) -> bool:
     """Whether an argument is cast without being asked to: to a wider number, or from bytes."""
     if same_shape(source, target) or source in (NULL, BYTES):
         return True
-    return source in NUMBERS and target in NUMBERS and NUMBERS.index(source) <= NUMBERS.index(target)  # type: ignore[arg-type]
+    return source in NUMBERS and target in NUMBERS and NUMBERS.index(source) <= NUMBERS.index(target)
 
 
 def fixed(*arguments: Type, result: Type, optional: int = 0) -> Rule:

@@ -119,7 +119,13 @@ FUNCTIONS = (
     Function("power", fixed(DOUBLE, DOUBLE, result=DOUBLE), _power, "two numbers"),
     Function("atan2", fixed(DOUBLE, DOUBLE, result=DOUBLE), math.atan2, "two numbers"),
     Function("to_single", fixed(DOUBLE, result=FLOAT), single, "a number"),
-    Function("rounded_decimal", fixed(DECIMAL, INT, result=DECIMAL), lambda value, places: _quantized(value, places), "a decimal and how many places", may_fail=True),
+    Function(
+        "rounded_decimal",
+        fixed(DECIMAL, INT, result=DECIMAL),
+        lambda value, places: _quantized(value, places),
+        "a decimal and how many places",
+        may_fail=True,
+    ),
 )
 
 

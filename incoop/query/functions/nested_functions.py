@@ -99,7 +99,9 @@ def _difference(one: Value, other: Value) -> Value:
 
 
 def _keys_rule(types: tuple[Type, ...]) -> Signature | None:
-    return Signature(types, BagType((Field("key", TEXT),))) if len(types) == 1 and isinstance(types[0], MapType) else None
+    return (
+        Signature(types, BagType((Field("key", TEXT),))) if len(types) == 1 and isinstance(types[0], MapType) else None
+    )
 
 
 def _values_rule(types: tuple[Type, ...]) -> Signature | None:
@@ -109,7 +111,11 @@ def _values_rule(types: tuple[Type, ...]) -> Signature | None:
 
 
 def _text_rule(types: tuple[Type, ...]) -> Signature | None:
-    if len(types) in (1, 2) and isinstance(types[0], BagType | TupleType) and all(implicit(each, TEXT) for each in types[1:]):
+    if (
+        len(types) in (1, 2)
+        and isinstance(types[0], BagType | TupleType)
+        and all(implicit(each, TEXT) for each in types[1:])
+    ):
         return Signature((types[0], *(TEXT for _ in types[1:])), TEXT)
     return None
 
@@ -141,8 +147,20 @@ FUNCTIONS = (
     Function("bag_difference", _two_bags, _difference, "two bags"),
     Function("bag_without", _two_bags, _without, "two bags"),
     Function("joined", _text_rule, _joined, "a bag or a tuple, and the sign between values"),
-    Function("coalesce", _one_type, lambda *values: next((each for each in values if each is not None), None), "values of one type", takes_nulls=True),
-    Function("null_if", _same_two, lambda one, other: None if other is not None and one is not None and sort_key(one) == sort_key(other) else one, "two values of one type", takes_nulls=True),
+    Function(
+        "coalesce",
+        _one_type,
+        lambda *values: next((each for each in values if each is not None), None),
+        "values of one type",
+        takes_nulls=True,
+    ),
+    Function(
+        "null_if",
+        _same_two,
+        lambda one, other: None if other is not None and one is not None and sort_key(one) == sort_key(other) else one,
+        "two values of one type",
+        takes_nulls=True,
+    ),
     Function("least", _one_type, _extreme(False), "values of one type", takes_nulls=True),
     Function("greatest", _one_type, _extreme(True), "values of one type", takes_nulls=True),
 )

@@ -1,4 +1,6 @@
-"""Functions of text. Places count code points, from zero; regular expressions are Python's, with ASCII classes as Java's."""
+"""Functions of text. Places count code points, from zero; regular expressions are Python's, with ASCII classes as
+Java's.
+"""
 
 from __future__ import annotations
 
@@ -61,7 +63,9 @@ def _pattern(text: str) -> re.Pattern[str]:
     try:
         return re.compile(text, re.ASCII)
     except re.error as error:
-        raise QueryError(f"{text!r} is no regular expression: {error}. Mend it; a backslash before a sign takes it literally.") from None
+        raise QueryError(
+            f"{text!r} is no regular expression: {error}. Mend it; a backslash before a sign takes it literally."
+        ) from None
 
 
 def _matches(text: str, pattern: str) -> bool:
@@ -132,14 +136,18 @@ FUNCTIONS = (
     Function(
         "regex_extract", fixed(TEXT, TEXT, INT, result=TEXT), _extract, "a text, a regular expression and a group"
     ),
-    Function("regex_extract_all", fixed(TEXT, TEXT, result=TupleType()), _extract_all, "a text and a regular expression"),
+    Function(
+        "regex_extract_all", fixed(TEXT, TEXT, result=TupleType()), _extract_all, "a text and a regular expression"
+    ),
     Function(
         "regex_replace",
         fixed(TEXT, TEXT, TEXT, result=TEXT),
         lambda text, pattern, new: _pattern(pattern).sub(lambda _: new, text),
         "a text, a regular expression and what to put in its place",
     ),
-    Function("split", fixed(TEXT, TEXT, INT, result=TupleType(), optional=1), _split, "a text, a regular expression, a limit"),
+    Function(
+        "split", fixed(TEXT, TEXT, INT, result=TupleType(), optional=1), _split, "a text, a regular expression, a limit"
+    ),
     Function("tokens", fixed(TEXT, TEXT, result=_TOKENS, optional=1), _tokens, "a text, and the signs between tokens"),
     Function("code_point", fixed(TEXT, result=LONG), lambda text: ord(text[0]) if text else None, "a text"),
 )

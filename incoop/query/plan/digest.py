@@ -1,7 +1,8 @@
 """What a plan computes, as a hash: what ids of memoized results are made of.
 
-Contract: equal digests, equal results on equal inputs, on every machine and Python version. Positions, names of fields and hints are not in it;
-names are where a format reads or writes by them. What functions and aggregates mean is in it by their names and versions.
+Contract: equal digests, equal results on equal inputs, on every machine and Python version. Positions, names of
+fields and hints are not in it; names are where a format reads or writes by them. What functions and aggregates mean
+is in it by their names and versions.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from incoop.query.expressions.nodes import Expression
 from incoop.query.functions.function import Function
 from incoop.query.plan.node import Plan
 from incoop.query.sources.text_format import TextFormat
-from incoop.query.types import BagType, MapType, PlainType, TupleType, Type
+from incoop.query.types import BagType, Field, MapType, PlainType, TupleType, Type
 
 #: What nodes, expressions, functions and the order of values mean. Another meaning of any of them, another number.
 MEANING_VERSION = 1
@@ -56,9 +57,9 @@ class _Digests:
             return f"[{','.join(self._text(each, named) for each in value)}]"
         if isinstance(value, Mapping):
             return f"{{{','.join(f'{key!r}:{self._text(value[key], named)}' for key in sorted(value))}}}"
+        if isinstance(value, Field) and not named:
+            return shape(value.type)
         if is_dataclass(value):
-            if type(value).__name__ == "Field" and not named:
-                return shape(value.type)  # type: ignore[attr-defined]
             return self._fields(value, named)
         if value is None or isinstance(value, bool | int | float | str | bytes):
             return repr(value)

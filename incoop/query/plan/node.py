@@ -1,7 +1,8 @@
 """What a node of a plan is: a relation computed from others.
 
-Contract: nodes are frozen and checked when they are made, against the schemas of their inputs; errors have the node's position, or that of
-the expression. Equality leaves positions and names out. A relation is a multiset of rows, unless it is `ordered`: then it is a list.
+Contract: nodes are frozen and checked when they are made, against the schemas of their inputs; errors have the node's
+position, or that of the expression. Equality leaves positions and names out. A relation is a multiset of rows, unless
+it is `ordered`: then it is a list.
 """
 
 from __future__ import annotations
@@ -23,8 +24,16 @@ class Plan:
 
     position: Position | None = field(default=None, compare=False, repr=False, kw_only=True)
 
+    #: The schema, once it was asked for: a plan may use one sub-plan very often.
+    _known: list[Schema] = field(default_factory=list, init=False, compare=False, repr=False)
+
     @property
     def schema(self) -> Schema:
+        if not self._known:
+            self._known.append(self._derived())
+        return self._known[0]
+
+    def _derived(self) -> Schema:
         raise NotImplementedError
 
     @property

@@ -42,8 +42,7 @@ class Join(Plan):
         if self.kind in ("right", "full"):
             self.left.schema.known("an outer join", self.position)
 
-    @property
-    def schema(self) -> Schema:
+    def _derived(self) -> Schema:
         return self.left.schema if self.kind in ("semi", "anti") else self.left.schema + self.right.schema
 
 
@@ -70,10 +69,11 @@ class Cogroup(Plan):
                 check_fields(key, plan.schema, self.position)
                 if not same_shape(key.type, first.type):
                     found = (str(first.type), str(key.type))
-                    raise TypeMismatch("a group", found, "keys of one type in all inputs", key.position or self.position)
+                    raise TypeMismatch(
+                        "a group", found, "keys of one type in all inputs", key.position or self.position
+                    )
 
-    @property
-    def schema(self) -> Schema:
+    def _derived(self) -> Schema:
         types = [*(key.type for key in self.keys[0]), *(plan.schema.as_bag for plan in self.inputs)]
         return Schema(tuple(Field(name, kind) for name, kind in zip(self.names, types, strict=True)))
 
@@ -90,8 +90,7 @@ class Union(Plan):
         for each in self.inputs[1:]:
             _check_alike("a union", self.inputs[0], each, self)
 
-    @property
-    def schema(self) -> Schema:
+    def _derived(self) -> Schema:
         first = self.inputs[0].schema
         return first if all(each.schema.width == first.width for each in self.inputs) else Schema()
 
@@ -114,8 +113,7 @@ class _OfTwo(Plan):
     def __post_init__(self) -> None:
         _check_alike(type(self).__name__.lower(), self.left, self.right, self)
 
-    @property
-    def schema(self) -> Schema:
+    def _derived(self) -> Schema:
         return self.left.schema
 
 
@@ -136,6 +134,5 @@ class Cross(Plan):
     left: Plan
     right: Plan
 
-    @property
-    def schema(self) -> Schema:
+    def _derived(self) -> Schema:
         return self.left.schema + self.right.schema

@@ -49,7 +49,11 @@ def _title(node: Plan) -> str:
     parts = []
     for each in fields(node):
         value = getattr(node, each.name)
-        if each.name in ("position", "names", "directions") or isinstance(value, Plan) or value in (None, False, ()):
+        if (
+            each.name in ("position", "names", "directions", "_known")
+            or isinstance(value, Plan)
+            or value in (None, False, ())
+        ):
             continue
         if isinstance(value, tuple) and any(isinstance(part, Plan) for part in value):
             continue
@@ -74,7 +78,11 @@ def _value(value: Any, schema: Schema) -> str:
 
 
 def _aggregate(aggregate: Aggregate) -> str:
-    said = [str(getattr(aggregate, each.name)) for each in fields(aggregate) if isinstance(getattr(aggregate, each.name), int)]
+    said = [
+        str(getattr(aggregate, each.name))
+        for each in fields(aggregate)
+        if isinstance(getattr(aggregate, each.name), int)
+    ]
     return type(aggregate).__name__ + (f"<{', '.join(said)}>" if said else "")
 
 
@@ -91,7 +99,10 @@ def show(expression: Expression) -> str:
             return f"(${index} of another plan)"
         case nodes.Cast(argument=argument, target=target):
             return f"({target}) {show(argument)}"
-        case nodes.Arithmetic(operator=sign, left=left, right=right) | nodes.Comparison(operator=sign, left=left, right=right):
+        case (
+            nodes.Arithmetic(operator=sign, left=left, right=right)
+            | nodes.Comparison(operator=sign, left=left, right=right)
+        ):
             return f"({show(left)} {sign} {show(right)})"
         case nodes.And(left=left, right=right):
             return f"({show(left)} AND {show(right)})"

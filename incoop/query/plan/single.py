@@ -23,8 +23,7 @@ class Scan(Plan):
     format: TextFormat
     wanted: tuple[int, ...] | None = None
 
-    @property
-    def schema(self) -> Schema:
+    def _derived(self) -> Schema:
         known = self.format.schema
         if self.wanted is None or known.fields is None:
             return known
@@ -35,8 +34,7 @@ class Scan(Plan):
 class _OneInput(Plan):
     input: Plan
 
-    @property
-    def schema(self) -> Schema:
+    def _derived(self) -> Schema:
         return self.input.schema
 
 
@@ -67,8 +65,7 @@ class Project(_RowByRow):
     def __post_init__(self) -> None:
         _check_results(self, self.results, len(self.names))
 
-    @property
-    def schema(self) -> Schema:
+    def _derived(self) -> Schema:
         return Schema(tuple(Field(name, each.type) for name, each in zip(self.names, self.results, strict=True)))
 
 
@@ -93,8 +90,7 @@ class Generate(_RowByRow):
         if len(self.flatten) != len(self.results):
             raise BadPlan("each result is taken apart or not.", self.position)
 
-    @property
-    def schema(self) -> Schema:
+    def _derived(self) -> Schema:
         return Schema(flattened_fields(self.results, self.flatten, self.names))
 
 
@@ -115,8 +111,7 @@ class AggregateBy(_OneInput):
         if len(self.names) != len(self.keys) + len(self.aggregations):
             raise BadPlan("each key and each aggregate has a name, or None for one.", self.position)
 
-    @property
-    def schema(self) -> Schema:
+    def _derived(self) -> Schema:
         types = [*(key.type for key in self.keys), *(each.aggregate.type for each in self.aggregations)]
         return Schema(tuple(Field(name, kind) for name, kind in zip(self.names, types, strict=True)))
 
@@ -172,14 +167,13 @@ class TopK(_Keyed):
 
 @dataclass(frozen=True, slots=True)
 class Rank(_Keyed):
-    """A number before each row: its place in an order, one more than the rows (or with `dense`, the keys) before it. Without keys, each
-    row has a number of its own, in the order that the rows have, or the canonical one."""
+    """A number before each row: its place in an order, one more than the rows (or with `dense`, the keys) before it.
+    Without keys, each row has a number of its own, in the order that the rows have, or the canonical one."""
 
     dense: bool = False
     name: str | None = field(default=None, compare=False)
 
-    @property
-    def schema(self) -> Schema:
+    def _derived(self) -> Schema:
         return Schema((Field(self.name, LONG),)) + self.input.schema
 
 
@@ -201,8 +195,7 @@ class WindowOver(_OneInput):
         if len(self.keys) != len(self.directions) or len(self.names) != len(self.aggregations):
             raise BadPlan("each key of an order has a direction, and each aggregate a name or None.", self.position)
 
-    @property
-    def schema(self) -> Schema:
+    def _derived(self) -> Schema:
         named = zip(self.names, self.aggregations, strict=True)
         return self.input.schema + Schema(tuple(Field(name, each.aggregate.type) for name, each in named))
 
@@ -220,8 +213,7 @@ class Expand(_OneInput):
         for results in self.projections:
             _check_results(self, results, len(self.names))
 
-    @property
-    def schema(self) -> Schema:
+    def _derived(self) -> Schema:
         results = self.projections[0]
         return Schema(tuple(Field(name, each.type) for name, each in zip(self.names, results, strict=True)))
 
@@ -234,8 +226,7 @@ class StreamThrough(_OneInput):
     sent: TextFormat
     received: TextFormat
 
-    @property
-    def schema(self) -> Schema:
+    def _derived(self) -> Schema:
         return self.received.schema
 
 

@@ -1,7 +1,7 @@
 """What rewrites plans: one rule a file, their order one tuple.
 
-Contract of a rule: the plans that it gives have the same rows as those that it was given, with the same types at the same places, in the same
-order where they have one. Names of fields inside a plan may be others.
+Contract of a rule: the plans that it gives have the same rows as those that it was given, with the same types at the
+same places, in the same order where they have one. Names of fields inside a plan may be others.
 
 Imports the plan and expressions of `incoop.query`.
 """
@@ -17,8 +17,8 @@ from incoop.query.rules.prune_columns import prune_columns
 from incoop.query.rules.push_filters import push_filters
 from incoop.query.rules.share_equal import share_equal
 
-#: Projections are merged before filters go down through them; equal parts are found when all else has its final form, and shared
-#: before columns are pruned, so that a part with two users is not pruned in two ways.
+#: Projections are merged before filters go down through them; equal parts are found when all else has its final form,
+#: and shared before columns are pruned, so that a part with two users is not pruned in two ways.
 RULES: tuple[Rule, ...] = (
     merge_projections,
     push_filters,

@@ -1,4 +1,6 @@
-"""Aggregates over the bag of a group, where nothing else is asked of the bag: an aggregation by key, which needs no bags."""
+"""Aggregates over the bag of a group, where nothing else is asked of the bag: an aggregation by key, which needs no
+bags.
+"""
 
 from __future__ import annotations
 

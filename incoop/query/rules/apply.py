@@ -1,14 +1,14 @@
 """Rules applied: what is local to a node, everywhere in a plan.
 
-Contract: a sub-plan that is used several times is rewritten once, and stays shared. A rule that changes nothing gives the same object.
+Contract: a sub-plan that is used several times is rewritten once, and stays shared. A rule that changes nothing gives
+the same object.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from incoop.query.expressions.nodes import Arithmetic, Expression, Negation, Scalar, UserCall
-from incoop.query.expressions.nodes import And, Call
+from incoop.query.expressions.nodes import And, Arithmetic, Call, Expression, Negation, Scalar, UserCall
 from incoop.query.expressions.walk import every
 from incoop.query.plan.node import Plan
 

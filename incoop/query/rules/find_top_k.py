@@ -1,4 +1,6 @@
-"""The first rows of a sort: a top-k, which keeps no more than these. A limit goes below projections to find its sort."""
+"""The first rows of a sort: a top-k, which keeps no more than these. A limit goes below projections to find its
+sort.
+"""
 
 from __future__ import annotations
 

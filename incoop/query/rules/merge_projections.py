@@ -18,9 +18,7 @@ def _merged(plan: Plan) -> Plan | None:
     if not isinstance(plan, Project | Generate) or not isinstance(plan.input, Project):
         return None
     lower = plan.input.results
-    uses = Counter(
-        node.index for result in plan.results for node in _outside(result) if isinstance(node, Reference)
-    )
+    uses = Counter(node.index for result in plan.results for node in _outside(result) if isinstance(node, Reference))
     if any(uses[at] > 1 and not isinstance(each, Reference | Constant) for at, each in enumerate(lower)):
         return None
     if any(isinstance(node, OuterReference) for result in plan.results for node in every(result)):

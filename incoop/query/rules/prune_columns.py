@@ -1,6 +1,7 @@
 """Fields that nobody asks for are not read, and not carried along.
 
-(1) From the outputs down, each node is asked for some of its fields. (2) It asks its inputs for what these need, and says where they are now.
+(1) From the outputs down, each node is asked for some of its fields. (2) It asks its inputs for what these need, and
+says where they are now.
 (3) A node whose result depends on whole rows (distinct, limits and sorts with their ties, bags) asks for all.
 """
 
@@ -70,7 +71,9 @@ class _Pruning:
                 return replace(plan, input=lower, results=results, names=names), _places(kept)
             case Generate():
                 lower, places = self._below(plan.input, plan.results)
-                return replace(plan, input=lower, results=tuple(moved(each, places) for each in plan.results)), _same(plan)
+                return replace(plan, input=lower, results=tuple(moved(each, places) for each in plan.results)), _same(
+                    plan
+                )
             case AggregateBy():
                 return self._aggregate(plan, wanted)
             case Join():
@@ -121,8 +124,10 @@ class _Pruning:
             return plan.rebuilt(self.whole), _same(plan)
         left, left_places = self.asked(plan.left, {at for at in needed if at < width})
         right, right_places = self.asked(plan.right, {at - width for at in needed if at >= width})
-        new = replace(plan, left=left, right=right)
-        if isinstance(plan, Join) and isinstance(new, Join):
+        new: Plan
+        if isinstance(plan, Cross):
+            new = replace(plan, left=left, right=right)
+        else:
             new = replace(
                 plan,
                 left=left,
@@ -131,7 +136,9 @@ class _Pruning:
                 right_keys=tuple(moved(key, right_places) for key in plan.right_keys),
             )
         fresh = left.schema.width or 0
-        places = {at: left_places[at] if at < width else right_places[at - width] + fresh for at in needed if at in wanted}
+        places = {
+            at: left_places[at] if at < width else right_places[at - width] + fresh for at in needed if at in wanted
+        }
         return new, places
 
     def _union(self, plan: Union, wanted: set[int]) -> Pruned:

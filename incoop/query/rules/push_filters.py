@@ -1,7 +1,8 @@
-"""Filters before what costs more: below projections, unions, sorts, distincts, aggregates by key, and into the sides of joins.
+"""Filters before what costs more: below projections, unions, sorts, distincts, aggregates by key, and into the sides
+of joins.
 
-A condition that could end the query on rows that it was not asked about stays where it is. How many warnings are counted follows from
-where conditions are evaluated.
+A condition that could end the query on rows that it was not asked about stays where it is. How many warnings are
+counted follows from where conditions are evaluated.
 """
 
 from __future__ import annotations
@@ -34,7 +35,10 @@ def _pushed(plan: Plan) -> Plan | None:
         if below.schema.fields is None:
             return None
         return _split(
-            plan, conditions, movable, lambda kept: replace(below, inputs=tuple(_filtered(each, kept) for each in below.inputs))
+            plan,
+            conditions,
+            movable,
+            lambda kept: replace(below, inputs=tuple(_filtered(each, kept) for each in below.inputs)),
         )
     if isinstance(below, Project):
         return _below_results(plan, below, below.results, conditions, movable)
@@ -71,7 +75,11 @@ def _plain(kind: object) -> bool:
 
 
 def _below_results(
-    plan: Filter, below: Project | AggregateBy, results: tuple[Expression, ...], conditions: list[Expression], movable: list[Expression]
+    plan: Filter,
+    below: Project | AggregateBy,
+    results: tuple[Expression, ...],
+    conditions: list[Expression],
+    movable: list[Expression],
 ) -> Plan | None:
     """Fields replaced by what computes them, where that is cheap or used once."""
     going, new = [], []
@@ -92,14 +100,18 @@ def _below_results(
     return _split(plan, conditions, going, lambda _: replace(below, input=_filtered(below.input, new)))
 
 
-def _into_sides(plan: Filter, below: Join | Cross, kind: str, conditions: list[Expression], movable: list[Expression]) -> Plan | None:
+def _into_sides(
+    plan: Filter, below: Join | Cross, kind: str, conditions: list[Expression], movable: list[Expression]
+) -> Plan | None:
     width = below.left.schema.width
     if width is None:
         return None
     left_takes = kind in ("inner", "left", "semi", "anti")
     right_takes = kind in ("inner", "right")
     left = [each for each in movable if left_takes and all(at < width for at in used_fields(each))]
-    right = [each for each in movable if right_takes and used_fields(each) and all(at >= width for at in used_fields(each))]
+    right = [
+        each for each in movable if right_takes and used_fields(each) and all(at >= width for at in used_fields(each))
+    ]
     total = below.schema.width or width
     places = {at: at - width for at in range(width, total)}
     return _split(

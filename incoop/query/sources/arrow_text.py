@@ -1,8 +1,8 @@
 """Delimited text to columns by pyarrow's reader of CSV, where it reads what the plain way reads.
 
-Contract: the columns that the plain way gives, and its warnings; or None, where the plain way has to be taken: rows of several widths, a byte
-order mark, a row longer than a block. Fields that pyarrow would read by rules of its own are taken as bytes and cast as expressions
-cast them.
+Contract: the columns that the plain way gives, and its warnings; or None, where the plain way has to be taken: rows
+of several widths, a byte order mark, a row longer than a block. Fields that pyarrow would read by rules of its own
+are taken as bytes and cast as expressions cast them.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Delimited text: fields between one sign, without quotes.
 
-Contract: a row that is short is padded with nulls, one that is long is cut. An empty field is null. Tuples, bags and maps are in the format
-of nested_text.py. An empty line is a row of nulls.
+Contract: a row that is short is padded with nulls, one that is long is cut. An empty field is null. Tuples, bags and
+maps are in the format of nested_text.py. An empty line is a row of nulls.
 """
 
 from __future__ import annotations
@@ -30,7 +30,9 @@ class DelimitedText(TextFormat):
         if len(self.delimiter.encode()) != 1 or self.delimiter in "\r\n":
             raise BadPlan(f"a delimiter is one ASCII character that ends no line, not {self.delimiter!r}.")
 
-    def rows(self, chunk: bytes, warnings: Warnings, wanted: Sequence[int] | None = None, first: bool = False) -> list[Row]:
+    def rows(
+        self, chunk: bytes, warnings: Warnings, wanted: Sequence[int] | None = None, first: bool = False
+    ) -> list[Row]:
         sign = self.delimiter.encode()
         fields = self.schema.fields
         if fields is None:
@@ -64,9 +66,7 @@ class DelimitedText(TextFormat):
 
     def printed(self, rows: Iterable[Row]) -> bytes:
         sign, fields = self.delimiter.encode(), self.schema.fields
-        return b"".join(
-            sign.join(map(printed_field, row, types_for(row, fields))) + b"\n" for row in rows
-        )
+        return b"".join(sign.join(map(printed_field, row, types_for(row, fields))) + b"\n" for row in rows)
 
 
 def first_line(chunk: bytes) -> bytes:

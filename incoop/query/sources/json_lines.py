@@ -1,8 +1,8 @@
 """JSON lines: an object a line, nested as its schema says.
 
-Contract: fields are found by name; one that is missing is null. An object is a tuple or a map, a list a bag, whatever the schema says. A
-line that is no object is a row of nulls and counts as a malformed record; NaN and infinities are no JSON. Where no fields are
-known, a row is one map.
+Contract: fields are found by name; one that is missing is null. An object is a tuple or a map, a list a bag, whatever
+the schema says. A line that is no object is a row of nulls and counts as a malformed record; NaN and infinities are
+no JSON. Where no fields are known, a row is one map.
 """
 
 from __future__ import annotations
@@ -34,7 +34,9 @@ _decode = json.JSONDecoder(parse_constant=_no_constant).decode
 class JsonLines(TextFormat):
     """An object a line."""
 
-    def rows(self, chunk: bytes, warnings: Warnings, wanted: Sequence[int] | None = None, first: bool = False) -> list[Row]:
+    def rows(
+        self, chunk: bytes, warnings: Warnings, wanted: Sequence[int] | None = None, first: bool = False
+    ) -> list[Row]:
         fields = self.schema.fields
         chosen = None if fields is None else [fields[at] for at in (range(len(fields)) if wanted is None else wanted)]
         rows: list[Row] = []

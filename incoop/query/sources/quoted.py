@@ -1,8 +1,8 @@
 """CSV with quotes, as RFC 4180 has it.
 
-Contract: a field that begins with a quote ends at the next one that is not doubled; what follows up to the delimiter belongs to it, too.
-Rows are padded and cut as delimited text's. An empty field is null, two quotes are an empty text. Empty lines are left out,
-unless rows have one field only. A quote that is never closed counts as a malformed record.
+Contract: a field that begins with a quote ends at the next one that is not doubled; what follows up to the delimiter
+belongs to it, too. Rows are padded and cut as delimited text's. An empty field is null, two quotes are an empty text.
+Empty lines are left out, unless rows have one field only. A quote that is never closed counts as a malformed record.
 """
 
 from __future__ import annotations
@@ -37,9 +37,13 @@ class QuotedText(TextFormat):
 
     def __post_init__(self) -> None:
         if len(self.delimiter.encode()) != 1 or self.delimiter in '\r\n"':
-            raise BadPlan(f"a delimiter is one ASCII character that ends no line and quotes nothing, not {self.delimiter!r}.")
+            raise BadPlan(
+                f"a delimiter is one ASCII character that ends no line and quotes nothing, not {self.delimiter!r}."
+            )
 
-    def rows(self, chunk: bytes, warnings: Warnings, wanted: Sequence[int] | None = None, first: bool = False) -> list[Row]:
+    def rows(
+        self, chunk: bytes, warnings: Warnings, wanted: Sequence[int] | None = None, first: bool = False
+    ) -> list[Row]:
         fields = self.schema.known("reading CSV")
         chosen = list(range(len(fields)) if wanted is None else wanted)
         readers = [(at, reader_of(fields[at].type, warnings)) for at in chosen]
@@ -147,8 +151,9 @@ def _field(chunk: bytes, at: int, delimiter: bytes) -> tuple[bytes | None, int, 
 def well_quoted(chunk: bytes, delimiter: str) -> bool:
     """Whether all quotes enclose whole fields, or are doubled inside such.
 
-    (1) Quotes in turn open and close; a doubled one closes and opens again at once. (2) One that opens must follow the beginning of a field,
-    or the one before it. (3) One that closes must precede the end of a field, or the next one.
+    (1) Quotes in turn open and close; a doubled one closes and opens again at once. (2) One that opens must follow
+    the beginning of a field, or the one before it. (3) One that closes must precede the end of a field, or the next
+    one.
     """
     data = np.frombuffer(chunk, dtype=np.uint8)
     places = np.flatnonzero(data == ord('"'))

@@ -1,7 +1,8 @@
 """What a format of records is to a query: bytes of whole records to rows or columns, and rows to bytes.
 
-Contract: `columns` gives exactly what `rows` gives, values and warnings; it is the faster of the two. Both are pure functions of the
-chunk's bytes. A field that does not fit its type is null, counted; nothing that bytes can hold is an error.
+Contract: `columns` gives exactly what `rows` gives, values and warnings; it is the faster of the two. Both are pure
+functions of the chunk's bytes. A field that does not fit its type is null, counted; nothing that bytes can hold is an
+error.
 """
 
 from __future__ import annotations
@@ -26,8 +27,12 @@ class TextFormat(ABC):
     schema: Schema
 
     @abstractmethod
-    def rows(self, chunk: bytes, warnings: Warnings, wanted: Sequence[int] | None = None, first: bool = False) -> list[Row]:
-        """The records of a chunk; only the wanted fields of each, if these are given. `first`: the chunk begins its file."""
+    def rows(
+        self, chunk: bytes, warnings: Warnings, wanted: Sequence[int] | None = None, first: bool = False
+    ) -> list[Row]:
+        """The records of a chunk; only the wanted fields of each, if these are given. `first`: the chunk begins its
+        file.
+        """
 
     def columns(
         self, chunk: bytes, warnings: Warnings, wanted: Sequence[int] | None = None, first: bool = False

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 class TextLines(TextFormat):
     """A line a row. An empty line is an empty text, not null."""
 
-    def rows(self, chunk: bytes, warnings: Warnings, wanted: Sequence[int] | None = None, first: bool = False) -> list[Row]:
+    def rows(
+        self, chunk: bytes, warnings: Warnings, wanted: Sequence[int] | None = None, first: bool = False
+    ) -> list[Row]:
         fields = self.schema.known("reading lines")
         width = len(fields) if wanted is None else len(wanted)
         if width == 0:
