@@ -41,6 +41,7 @@ class Schema:
         """The place of the field with a name.
 
         Example:
+            >>> from incoop.query.types import INT
             >>> Schema((Field("x", INT, ("a",)), Field("y", INT))).find("a::x")
             0
         """

@@ -18,6 +18,7 @@ def flattened(values: Sequence[Value], flatten: Sequence[Flatten], types: Sequen
     """The rows that the values of one row make.
 
     Example:
+        >>> from incoop.query.types import BYTES
         >>> flattened([1, [("a",), ("b",)]], ["no", "yes"], [BYTES, BagType()])
         [(1, 'a'), (1, 'b')]
     """

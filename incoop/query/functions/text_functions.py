@@ -10,13 +10,13 @@ from typing import Any
 
 from incoop.query.errors import QueryError
 from incoop.query.functions.function import Function, Signature, first_that_fits, fixed
-from incoop.query.types import BOOLEAN, BYTES, INT, LONG, TEXT, BagType, Field, TupleType, Type, Value
+from incoop.query.types import BOOLEAN, BYTES, INT, LONG, NULL, TEXT, BagType, Field, TupleType, Type, Value
 
 _TOKENS = BagType((Field("token", TEXT),))
 
 
 def _concat_rule(types: tuple[Type, ...]) -> Signature | None:
-    if not types or any(each not in (TEXT, BYTES) for each in types):
+    if not types or any(each not in (TEXT, BYTES, NULL) for each in types):
         return None
     kind = BYTES if all(each == BYTES for each in types) else TEXT
     return Signature((kind,) * len(types), kind)
