@@ -191,6 +191,15 @@ def test_keys_that_python_confuses_stay_apart() -> None:
     ]
 
 
+def test_zeros_and_nans_of_a_column_are_one_key_each() -> None:
+    rows = [(value,) for value in (0.0, -0.0, math.nan, -math.nan, 1.0)]
+    counts = [Aggregation(GENERAL.aggregate("count_rows", ())[0])]
+    for kind in (DOUBLE, FLOAT):
+        found = of_columns(ColumnBatch.from_rows(rows, (kind,)), [Reference(0, kind)], counts, Evaluation())
+        assert looks(found) == looks(of_rows(rows, [Reference(0, kind)], counts, Evaluation()))
+        assert [states for _, states in found] == [(2,), (1,), (2,)]
+
+
 def test_an_unknown_aggregate_is_told_with_the_nearest_and_a_wrong_type_with_its_name() -> None:
     with pytest.raises(UnknownFunction, match="Did you mean count_rows"):
         GENERAL.aggregate("cuont_rows", ())

@@ -141,6 +141,8 @@ def test_digests_tell_apart_what_python_takes_for_equal() -> None:
 def test_names_count_where_a_format_reads_or_writes_by_them() -> None:
     one, other = (Scan("v", JsonLines(Schema.of(**{name: INT}))) for name in ("a", "b"))
     assert digest(one) != digest(other)
+    inner = [Schema.of(a=Schema.of(**{name: INT}).as_tuple) for name in ("x", "y")]
+    assert digest(Scan("v", JsonLines(inner[0]))) != digest(Scan("v", JsonLines(inner[1])))
     assert digest(Store(T, "o", one.format)) != digest(Store(T, "o", other.format))
 
 

@@ -100,6 +100,12 @@ def test_the_first_rows_of_a_sort_are_a_top_k_also_behind_a_projection() -> None
     assert isinstance(found.children[0], TopK)
 
 
+def test_a_limit_that_leaves_rows_out_is_no_top_k() -> None:
+    plan = Limit(Sort(T, (X,), (Direction(),)), 1, offset=1)
+    (found,) = rewritten((plan,))
+    assert answer(found, {"t": [(1, 2.0, "a"), (2, 1.0, "b")]}) == [(1, 2.0, "a")]
+
+
 def test_projections_of_projections_are_one_unless_something_would_be_computed_twice() -> None:
     lower = Project(T, (build.arithmetic("+", X, X),), ("y",))
     y = Reference(0, DOUBLE)

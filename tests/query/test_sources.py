@@ -101,6 +101,23 @@ def test_columns_of_lines_hold_what_rows_hold(chunk: bytes, kind: Any) -> None:
     check_columns(TextLines(Schema.of(line=kind)), chunk, None)
 
 
+@pytest.mark.parametrize(
+    "field", [b"0x1F", b"0X1f", b"nan(1)", b"NaN", b"-inf", b" 5", b"5 ", b" ", b"+5", b"1e999", b"-0"]
+)
+@pytest.mark.parametrize("kind", [INT, LONG, FLOAT, DOUBLE])
+def test_a_single_odd_field_among_good_ones_is_read_as_rows_read_it(field: bytes, kind: Any) -> None:
+    check_columns(DelimitedText(Schema.of(a=kind, b=TEXT)), b"1\tx\n" + field + b"\ty\n", None)
+
+
+@pytest.mark.parametrize(
+    "field", [b'a"b', b'"a"b', b'"a" ', b' "a"', b'"a""', b'""a"', b'"a"b"c"', b'a""', b'"', b'"a\nb"']
+)
+def test_a_single_odd_quote_among_good_ones_is_read_as_rows_read_it(field: bytes) -> None:
+    form = QuotedText(Schema.of(a=TEXT, b=TEXT))
+    check_columns(form, b'"p","q"\n' + field + b',"r"\n"s","t"\n', None)
+    check_columns(form, b"p,q\n" + field + b",r\ns,t\n", None)
+
+
 def test_well_formed_text_is_read_without_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     """Else the equality above would compare the plain way with itself."""
     schema = Schema.of(a=INT, b=TEXT, c=DOUBLE)
