@@ -14,9 +14,18 @@ from incoop.query.expressions import build
 from incoop.query.expressions.batches import ColumnBatch, to_values
 from incoop.query.expressions.columns import evaluate, selected
 from incoop.query.expressions.evaluation import Evaluation
-from incoop.query.expressions.nodes import Arithmetic, Cast, Conditional, Constant, Expression, Reference, UserCall
+from incoop.query.expressions.nodes import (
+    Arithmetic,
+    Cast,
+    Conditional,
+    Constant,
+    Expression,
+    IsNull,
+    Reference,
+    UserCall,
+)
 from incoop.query.expressions.rows import compile_row
-from incoop.query.types import BOOLEAN, BYTES, DOUBLE, INT, LONG, TEXT, Type
+from incoop.query.types import BOOLEAN, BYTES, DECIMAL, DOUBLE, INT, LONG, TEXT, Type
 from incoop.query.warnings import CAST, DIVISION
 
 from .strategies import expressions, plain_types, tables
@@ -99,6 +108,12 @@ def test_the_side_of_a_choice_that_is_not_chosen_warns_of_nothing() -> None:
     expected, found = both(choice, (BYTES,), rows)
     assert expected == ([looks(value) for value in (0, 12, None, None)], {CAST: 1})
     assert found == expected
+
+
+def test_no_rows_give_an_empty_column_of_the_right_type() -> None:
+    """A condition on what has no array, in a choice: nothing says the type of a list without values."""
+    choice = Conditional(IsNull(Cast(A, DECIMAL)), Constant(None, INT), A)
+    assert both(choice, (INT,), []) == (([], {}), ([], {}))
 
 
 def test_a_users_function_that_fails_is_told_with_its_arguments_and_its_traceback() -> None:

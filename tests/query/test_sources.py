@@ -118,6 +118,14 @@ def test_a_single_odd_quote_among_good_ones_is_read_as_rows_read_it(field: bytes
     check_columns(form, b"p,q\n" + field + b",r\ns,t\n", None)
 
 
+@pytest.mark.parametrize("chunk", [b'"', b'a,"b\n', b'a,b\n"', b'b,c\n"",d\n"\n\n', b'"b\n,b"a","'])
+def test_a_quote_that_is_never_closed_counts_as_a_malformed_record(chunk: bytes) -> None:
+    form, warnings = QuotedText(Schema.of(a=TEXT, b=TEXT)), Warnings()
+    form.rows(chunk, warnings)
+    assert warnings.counts == {RECORD: 1}
+    check_columns(form, chunk, None)
+
+
 def test_well_formed_text_is_read_without_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     """Else the equality above would compare the plain way with itself."""
     schema = Schema.of(a=INT, b=TEXT, c=DOUBLE)

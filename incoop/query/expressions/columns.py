@@ -105,7 +105,9 @@ def _by_kernel(expression: Expression, columns: list[Any], kinds: list[Type], wa
     """None where there is no kernel that means the same."""
     if isinstance(expression, nodes.IsNull):
         (column,) = columns
-        return pa.array([value is None for value in column]) if isinstance(column, list) else pc.is_null(column)
+        if isinstance(column, list):
+            return pa.array([value is None for value in column], pa.bool_())
+        return pc.is_null(column)
     if any(isinstance(column, list) for column in columns):
         return None
     if isinstance(expression, nodes.IsIn):
