@@ -52,7 +52,8 @@ TYPED = "\n\nfrom typing import TYPE_CHECKING\n\nif TYPE_CHECKING:\n    from {} 
         pytest.param("code/reads.py", LAZY, ("incoop.memo", "entry"), id="code knows what is stored"),
         pytest.param("engine/stored.py", LAZY, ("incoop.fronts.rdd", "steps"), id="the engine knows a way in"),
         pytest.param("fronts/mrjob/lines.py", LAZY, ("incoop.fronts.rdd", "steps"), id="two ways in"),
-        pytest.param("query/plan.py", "", None, id="a room without a place"),
+        pytest.param("query/types.py", LAZY, ("incoop.query.plan", "node"), id="types know plans"),
+        pytest.param("nowhere/plan.py", "", None, id="a room without a place"),
     ],
 )
 def test_a_forbidden_import_is_found(copy: Path, module: str, line: str, imported: tuple[str, str] | None) -> None:

@@ -1,0 +1,150 @@
+"""Rows of columns numbered by group, and aggregates of a column by these numbers.
+
+Contract: that of partial.py. Counts, sums, means and extremes of plain types are computed without a loop over rows;
+all else is added row by row, with the same result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from incoop.query.expressions.batches import ColumnValues, to_values
+from incoop.query.functions.aggregate import Aggregate
+from incoop.query.functions.aggregates import Count, CountRows, Extreme, Mean, Sum
+from incoop.query.functions.exact import sums_by_group
+from incoop.query.order import canonical, encoded
+from incoop.query.types import DOUBLE, FLOATS, INTEGERS, TEXT, Type, Value
+
+Typed = tuple[ColumnValues, Type]
+
+
+def group_numbers(columns: Sequence[Typed], length: int) -> tuple[np.ndarray, list[tuple[Value, ...]]]:
+    """A group's number for each row, and the key of each number."""
+    numbers = np.zeros(length, dtype=np.int64)
+    keys: list[tuple[Value, ...]] = [()]
+    for column, kind in columns:
+        codes, values = _codes(column, kind)
+        together = numbers * len(values) + codes
+        # What occurs is numbered from zero again; there are never more groups than rows.
+        size = len(keys) * len(values)
+        if size <= 4 * length + 1024:
+            used = np.flatnonzero(np.bincount(together, minlength=size))
+            renumbered = np.zeros(size, dtype=np.int64)
+            renumbered[used] = np.arange(len(used))
+            numbers = renumbered[together]
+        else:
+            used, numbers = np.unique(together, return_inverse=True)
+        keys = [(*keys[at // len(values)], values[at % len(values)]) for at in used.tolist()]
+    return numbers, keys
+
+
+def _codes(column: ColumnValues, kind: Type) -> tuple[np.ndarray, list[Value]]:
+    """A number for each row, equal for values that are one, and the value of each number."""
+    if isinstance(column, list):
+        return _codes_of_values(column)
+    if kind in FLOATS:
+        # Zeros and NaNs look different and are one.
+        zero, nan = pa.scalar(0.0, column.type), pa.scalar(float("nan"), column.type)
+        column = pc.if_else(pc.equal(column, zero), zero, column)
+        column = pc.if_else(pc.is_nan(column), nan, column)
+    found = pc.dictionary_encode(column, null_encoding="encode")
+    codes = found.indices.to_numpy(zero_copy_only=False).astype(np.int64)
+    return codes, [canonical(value) for value in to_values(found.dictionary, kind)]
+
+
+def _codes_of_values(column: list[Value]) -> tuple[np.ndarray, list[Value]]:
+    places: dict[bytes, int] = {}
+    values: list[Value] = []
+    codes = np.empty(len(column), dtype=np.int64)
+    for at, value in enumerate(column):
+        name = encoded(value)
+        place = places.get(name)
+        if place is None:
+            place = places[name] = len(values)
+            values.append(canonical(value))
+        codes[at] = place
+    return codes, values
+
+
+def states_by_group(aggregate: Aggregate, columns: Sequence[Typed], numbers: np.ndarray, count: int) -> list[Any]:
+    """The state of each group."""
+    if type(aggregate) is CountRows:
+        return [int(each) for each in np.bincount(numbers, minlength=count)]
+    if len(columns) == 1 and not isinstance(columns[0][0], list):
+        column, kind = columns[0]
+        if type(aggregate) is Count:
+            return [int(each) for each in _counts(column, numbers, count)]
+        if isinstance(aggregate, Sum | Mean) and kind == aggregate.of and kind in (*INTEGERS, *FLOATS):
+            return _sums(column, kind, numbers, count)
+        if type(aggregate) is Extreme and (kind in (*INTEGERS, DOUBLE, TEXT)):
+            return _extremes(column, kind, aggregate.largest, numbers, count)
+    return _row_by_row(aggregate, columns, numbers, count)
+
+
+def _there(column: Any, numbers: np.ndarray) -> tuple[Any, np.ndarray]:
+    """The values that are not null, and their groups."""
+    if column.null_count == 0:
+        return column, numbers
+    return column.drop_null(), numbers[pc.is_valid(column).to_numpy(zero_copy_only=False)]
+
+
+def _counts(column: Any, numbers: np.ndarray, count: int) -> Any:
+    return np.bincount(_there(column, numbers)[1], minlength=count)
+
+
+def _sums(column: Any, kind: Type, numbers: np.ndarray, count: int) -> list[Any]:
+    values, groups = _there(column, numbers)
+    array = values.to_numpy(zero_copy_only=False)
+    counts = np.bincount(groups, minlength=count).tolist()
+    if kind in FLOATS:
+        return list(zip(counts, sums_by_group(array.astype(np.float64), groups, count), strict=True))
+    return list(zip(counts, _whole_sums(array.astype(np.int64), groups, count), strict=True))
+
+
+def _whole_sums(values: np.ndarray, groups: np.ndarray, count: int) -> list[int]:
+    """Exact sums of integers: three parts of at most 22 bits add up exactly as floats, whatever there are up to 2**31
+    rows.
+    """
+    largest = int(np.abs(values).max()) if len(values) else 0
+    if 0 <= largest * len(values) < 2**53:
+        return [int(each) for each in np.bincount(groups, weights=values.astype(np.float64), minlength=count)]
+    parts = (values & 0x3FFFFF, (values >> 22) & 0x3FFFFF, values >> 44)
+    sums = [np.bincount(groups, weights=part.astype(np.float64), minlength=count) for part in parts]
+    return [int(low) + (int(middle) << 22) + (int(high) << 44) for low, middle, high in zip(*sums, strict=True)]
+
+
+def _extremes(column: Any, kind: Type, largest: bool, numbers: np.ndarray, count: int) -> list[Any]:
+    """By pyarrow; NaN, the largest float to us and none at all to it, is looked at apart."""
+    values, groups = _there(column, numbers)
+    odd: set[int] = set()
+    plain: set[int] | None = None
+    if kind == DOUBLE:
+        nans = pc.is_nan(values).to_numpy(zero_copy_only=False)
+        odd = set(np.unique(groups[nans]).tolist())
+        values, groups = values.filter(pa.array(~nans)), groups[~nans]
+        plain = set(np.unique(groups).tolist())
+    table = pa.table({"group": pa.array(groups), "value": values})
+    name = "max" if largest else "min"
+    found = table.group_by("group", use_threads=False).aggregate([("value", name)])
+    states: list[Any] = [()] * count
+    extremes = to_values(found[f"value_{name}"].combine_chunks(), kind)
+    for group, value in zip(found["group"].to_pylist(), extremes, strict=True):
+        states[group] = (canonical(value),)
+    for group in odd:
+        if largest or plain is None or group not in plain:
+            states[group] = (canonical(float("nan")),)
+    return states
+
+
+def _row_by_row(aggregate: Aggregate, columns: Sequence[Typed], numbers: np.ndarray, count: int) -> list[Any]:
+    states = [aggregate.initial() for _ in range(count)]
+    lists = [to_values(column, kind) for column, kind in columns]
+    rows = zip(*lists, strict=True) if lists else [()] * len(numbers)
+    for group, values in zip(numbers.tolist(), rows, strict=True):
+        states[group] = aggregate.add(states[group], values)
+    return states
