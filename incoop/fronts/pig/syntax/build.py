@@ -30,7 +30,7 @@ def build(tree: Any, text: PlacedText) -> tuple[s.Statement, ...]:
             depth += 1
         if depth > MAX_DEPTH:
             builder.complain(
-                f"this is nested more than {MAX_DEPTH} levels deep", sub.meta.start_pos, "Write it in several statements."
+                f"this is nested more than {MAX_DEPTH} levels deep", remedy="Write it in several statements."
             )
         built[id(sub)] = getattr(builder, f"on_{sub.data}")(children), depth
     return cast("tuple[s.Statement, ...]", built[id(tree)][0])
@@ -88,6 +88,10 @@ class _StatementBuilder(TermBuilder):
     def on_store(self, children: Children) -> s.StoreStatement:
         source, path, function, parallel = children
         return s.StoreStatement(source, text_value(path), function, parallel, place=self.here)
+
+    def on_store_named(self, children: Children) -> s.StoreStatement:
+        """`x = STORE …`: Pig takes it, and there is nothing that x could be used for."""
+        return self.on_store(children[1:])
 
     def on_split(self, children: Children) -> s.SplitStatement:
         return s.SplitStatement(children[0], tuple(children[1:]), place=self.here)
@@ -241,7 +245,7 @@ class _StatementBuilder(TermBuilder):
         elif isinstance(argument, CallTerm) and argument.function == "TOTUPLE":
             keys = argument.arguments
         if not keys:
-            self.complain("there is no key here", 0, "Write ALL instead of BY for one group of all rows.")
+            self.complain("there is no key here", remedy="Write ALL instead of BY for one group of all rows.")
         return keys
 
     def on_join(self, children: Children) -> o.JoinOperator:
@@ -272,7 +276,7 @@ class _StatementBuilder(TermBuilder):
         return o.OrderOperator(*children, place=self.here)
 
     def on_rank(self, children: Children) -> o.RankOperator:
-        source, keys, dense = children
+        _, source, keys, dense = children
         return o.RankOperator(source, keys or (), dense is not None, place=self.here)
 
     def on_distinct(self, children: Children) -> o.DistinctOperator:

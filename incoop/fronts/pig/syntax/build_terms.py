@@ -38,8 +38,10 @@ class TermBuilder:
         self.text = text
         self.here: ScriptPlace = text.place(0)
 
-    def complain(self, problem: str, offset: int, remedy: str = "") -> NoReturn:
-        raise error_at(PigSyntaxError, problem, self.text.source, self.text.place(offset), remedy=remedy)
+    def complain(self, problem: str, offset: int | None = None, remedy: str = "") -> NoReturn:
+        """Refuse what stands at an offset, or the rule that is being built."""
+        place = self.here if offset is None else self.text.place(offset)
+        raise error_at(PigSyntaxError, problem, self.text.source, place, remedy=remedy)
 
     def place(self, token: Any) -> ScriptPlace:
         return self.text.place(token.start_pos)
@@ -152,12 +154,8 @@ class TermBuilder:
         callee, arguments = children
         name = _function_name(callee)
         if name is None:
-            # The message names the place of the callee: that of the parenthesis is not kept.
-            raise error_at(
-                PigSyntaxError,
+            self.complain(
                 "this is followed by arguments, and is no name of a function",
-                self.text.source,
-                self.here,
                 remedy="Is a comma or an operator missing?",
             )
         return t.CallTerm(name, arguments or (), place=self.here)

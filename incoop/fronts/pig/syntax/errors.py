@@ -10,6 +10,10 @@ from incoop.base.errors import IncoopError
 from incoop.fronts.pig.syntax.places import ScriptPlace, SourceFile
 
 
+#: So much of a line is shown: generated scripts have lines of kilobytes.
+_SHOWN = 100
+
+
 class PigSyntaxError(IncoopError):
     """A script, a file of macros or a macro cannot be read as Pig Latin."""
 
@@ -29,14 +33,23 @@ class PigSyntaxError(IncoopError):
         said = f"{self.place}: {self.problem}"
         if self.line.strip():
             # Tabs stay tabs, so that the caret is below its character however wide they are shown.
-            before = "".join("\t" if each == "\t" else " " for each in self.line[: self.place.column - 1])
-            said += f"\n    {self.line}\n    {before}^"
+            line, column = _clipped(self.line, self.place.column - 1)
+            before = "".join("\t" if each == "\t" else " " for each in line[:column])
+            said += f"\n    {line}\n    {before}^"
         if self.expected:
             *most, last = self.expected
             said += f"\nExpected {', '.join(most)}{' or ' if most else ''}{last}."
         if self.remedy:
             said += f"{' ' if self.expected else chr(10)}{self.remedy}"
         return said
+
+
+def _clipped(line: str, column: int) -> tuple[str, int]:
+    """What is shown of a line, around a column, and where that is in it."""
+    begin = max(0, column - _SHOWN // 2) if len(line) > _SHOWN else 0
+    head = "…" if begin else ""
+    tail = "…" if begin + _SHOWN < len(line) else ""
+    return head + line[begin : begin + _SHOWN] + tail, column - begin + len(head)
 
 
 class UndefinedParameter(PigSyntaxError):

@@ -128,16 +128,15 @@ class Expansion:
         if macro.name in within:
             way = " calls ".join((*within[within.index(macro.name) :], macro.name))
             raise self.error(BadMacro, f"{way}: a macro cannot call itself", call.place, "Take the call out.")
-        for given, wanted, what in (
-            (call.arguments, macro.parameters, "argument"),
-            (call.outputs, macro.returns, "alias to give"),
+        for given, wanted, verb in (
+            (len(call.arguments), macro.parameters, "takes"),
+            (len(call.outputs), macro.returns, "returns"),
         ):
-            if len(given) != len(wanted):
+            if given != len(wanted):
+                named = f"{len(wanted)} ({', '.join(wanted)})" if wanted else "nothing"
                 raise self.error(
                     BadMacro,
-                    f"macro {macro.name} has {len(wanted)} {what}{'' if len(wanted) == 1 else 's'}"
-                    + (f" ({', '.join(wanted)})" if wanted else "")
-                    + f", and here are {len(given)}",
+                    f"macro {macro.name} {verb} {named}, and here {'is' if given == 1 else 'are'} {given}",
                     call.place,
                     f"It is defined at {macro.place}.",
                 )
