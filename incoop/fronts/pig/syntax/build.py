@@ -64,7 +64,9 @@ class _StatementBuilder(TermBuilder):
 
     def on_realias(self, children: Children) -> s.RealiasStatement:
         alias, *other = children
-        named = o.RelationName(str(other[0]), place=self.place(other[0])) if other else o.PreviousRelation(place=self.here)
+        named = (
+            o.RelationName(str(other[0]), place=self.place(other[0])) if other else o.PreviousRelation(place=self.here)
+        )
         return s.RealiasStatement(alias, named, place=self.here)
 
     def on_macro_call(self, children: Children) -> s.MacroCall:
@@ -229,13 +231,13 @@ class _StatementBuilder(TermBuilder):
         _, *inputs, hint, partitioner = children
         return o.GroupOperator(tuple(inputs), hint and text_value(hint), partitioner, place=self.here)
 
-    def on_group_by(self, children: Children) -> o.GroupInput:
+    def on_group_by(self, children: Children) -> o.GroupedInput:
         source, keys, side = children
-        return o.GroupInput(source, self._keys(keys), side and o.GroupSide(side.lower()), place=self.here)
+        return o.GroupedInput(source, self._keys(keys), side and o.GroupSide(side.lower()), place=self.here)
 
-    def on_group_all(self, children: Children) -> o.GroupInput:
+    def on_group_all(self, children: Children) -> o.GroupedInput:
         source, _, side = children
-        return o.GroupInput(source, (), side and o.GroupSide(side.lower()), place=self.here)
+        return o.GroupedInput(source, (), side and o.GroupSide(side.lower()), place=self.here)
 
     def _keys(self, argument: Argument) -> tuple[Argument, ...]:
         """`BY (a, b)` has two keys, as has `BY TOTUPLE(a, b)`."""
@@ -252,24 +254,24 @@ class _StatementBuilder(TermBuilder):
         (inputs, kind), hint, partitioner = children
         return o.JoinOperator(inputs, kind, hint and text_value(hint), partitioner, place=self.here)
 
-    def on_inner_join(self, children: Children) -> tuple[tuple[o.JoinInput, ...], o.JoinKind]:
-        return tuple(children), o.JoinKind.INNER
+    def on_inner_join(self, children: Children) -> tuple[tuple[o.JoinedInput, ...], o.JoinWord]:
+        return tuple(children), o.JoinWord.INNER
 
-    def on_outer_join(self, children: Children) -> tuple[tuple[o.JoinInput, ...], o.JoinKind]:
+    def on_outer_join(self, children: Children) -> tuple[tuple[o.JoinedInput, ...], o.JoinWord]:
         left, kind, _, right = children
-        return (left, right), o.JoinKind(kind.lower())
+        return (left, right), o.JoinWord(kind.lower())
 
-    def on_join_input(self, children: Children) -> o.JoinInput:
-        return o.JoinInput(children[0], self._keys(children[1]), place=self.here)
+    def on_join_input(self, children: Children) -> o.JoinedInput:
+        return o.JoinedInput(children[0], self._keys(children[1]), place=self.here)
 
-    def on_sort_keys(self, children: Children) -> tuple[o.SortKey, ...]:
+    def on_sort_keys(self, children: Children) -> tuple[o.SortColumn, ...]:
         return tuple(children)
 
-    def on_sort_key(self, children: Children) -> o.SortKey:
+    def on_sort_key(self, children: Children) -> o.SortColumn:
         column, direction = children
-        return o.SortKey(column, direction is not None and direction.type == "DESC", place=self.here)
+        return o.SortColumn(column, direction is not None and direction.type == "DESC", place=self.here)
 
-    def on_sort_by_all(self, children: Children) -> tuple[o.SortKey, ...]:
+    def on_sort_by_all(self, children: Children) -> tuple[o.SortColumn, ...]:
         return (self.on_sort_key([StarTerm(place=self.here), children[1]]),)
 
     def on_order(self, children: Children) -> o.OrderOperator:

@@ -1,4 +1,4 @@
-"""From lark's parse tree to nodes: expressions, types and schemas. A method a rule of the grammar, `on_` and its name."""
+"""From lark's parse tree to nodes: expressions, types and schemas. A method a rule, `on_` and its name."""
 
 from __future__ import annotations
 

@@ -77,7 +77,9 @@ class _Line:
     def done(self) -> None:
         if self.words:
             word, at, _ = self.words[0]
-            self.complain(f"{word} is one word too many", at, "Begin a new statement on a new line, or after a semicolon.")
+            self.complain(
+                f"{word} is one word too many", at, "Begin a new statement on a new line, or after a semicolon."
+            )
 
 
 def command_statement(text: str, place: Callable[[int], ScriptPlace], complain: Complain) -> Statement:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from incoop.base.errors import IncoopError
 from incoop.fronts.pig.syntax.places import ScriptPlace, SourceFile
 
-
 #: So much of a line is shown: generated scripts have lines of kilobytes.
 _SHOWN = 100
 
@@ -76,7 +75,10 @@ class BadParameter(IncoopError):
         self.given, self.where, self.why = given, where, why
 
     def __str__(self) -> str:
-        return f"{self.where}: {self.why}: {self.given!r}. Write name=value, with quotes around a value that has blanks at its ends."
+        return (
+            f"{self.where}: {self.why}: {self.given!r}. "
+            "Write name=value, with quotes around a value that has blanks at its ends."
+        )
 
 
 def error_at(

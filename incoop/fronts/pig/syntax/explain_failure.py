@@ -20,30 +20,30 @@ MOST_EXPECTED = 6
 #: How alike two words must be (1 is equal) for one to be meant by the other: ITN and INT are 0.67.
 _ALIKE = 0.65
 
+
+def _names(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
 #: Terminals that are named as one where most of them are possible: the fewest that must be, and what they are called.
-_CLASSES: tuple[tuple[frozenset[str], int, str], ...] = (
-    (frozenset({"COMMAND"}), 1, "a statement"),
+_CLASSES = (
+    (_names("COMMAND"), 1, "a statement"),
     (
-        frozenset(
-            {"NAME", "INDEX", "NUMBER", "STRING", "LPAR", "LBRACE", "LSQB", "_CASE", "NULL", "TRUE", "FALSE", "SUM_SIGN"}
-            | {"_NOT", "STAR", "_FLATTEN"}
-        ),
+        _names("NAME INDEX NUMBER STRING LPAR LBRACE LSQB _CASE NULL TRUE FALSE SUM_SIGN _NOT STAR _FLATTEN"),
         9,
         "an expression",
     ),
     (
-        frozenset({"DOT", "HASH", "LPAR", "SUM_SIGN", "STAR", "PRODUCT_SIGN", "COMPARISON", "EQ", "NEQ", "GT", "GTE", "LT"}
-        | {"LTE", "MATCHES", "_IS", "_IN", "_AND", "_OR", "_RANGE"}),
+        _names("DOT HASH LPAR SUM_SIGN STAR PRODUCT_SIGN COMPARISON EQ NEQ GT GTE LT LTE MATCHES _IS _IN _OR _AND"),
         5,
         "an operator",
     ),
     (
-        frozenset({"BOOLEAN", "INT", "LONG", "FLOAT", "DOUBLE", "DATETIME", "BIGINTEGER", "BIGDECIMAL", "CHARARRAY"}
-        | {"BYTEARRAY", "TUPLE", "BAG", "MAP"}),
+        _names("BOOLEAN INT LONG FLOAT DOUBLE DATETIME BIGINTEGER BIGDECIMAL CHARARRAY BYTEARRAY TUPLE BAG MAP"),
         9,
         "a type (int, chararray, …)",
     ),
-)  # fmt: skip
+)
 
 #: What people write who know other languages.
 _MEANT = {
@@ -80,7 +80,7 @@ def explain_failure(parser: Any, text: PlacedText, error: Any) -> PigSyntaxError
     except UnexpectedInput as again:
         error = again
     if isinstance(error, UnexpectedCharacters):
-        return _strange_character(text, error.pos_in_stream)
+        return _strange_character(text, error.pos_in_stream or 0)
     failed = error.token
     if step is not None and step.token is failed:
         stepwise, step = step.parser, before
@@ -96,7 +96,9 @@ def explain_failure(parser: Any, text: PlacedText, error: Any) -> PigSyntaxError
     near = _alike(str(failed).upper(), keywords) if str(failed).isidentifier() else []
     remedy = f"Did you mean {near[0]}?" if near else _remedy(text, failed, step, possible)
     expected = () if near else _expected(parser, possible)
-    problem = "the script ends in the middle of a statement" if failed.type == "$END" else f"unexpected {_shown(failed)}"
+    problem = (
+        "the script ends in the middle of a statement" if failed.type == "$END" else f"unexpected {_shown(failed)}"
+    )
     return _error(text, problem, offset, expected, remedy)
 
 
@@ -183,7 +185,7 @@ def _remedy(text: PlacedText, failed: Any, step: _Step | None, possible: set[str
 
 
 def _expected(parser: Any, possible: set[str]) -> tuple[str, ...]:
-    """What could have stood there: keywords first, then signs; of an expression that could go on, only that it could."""
+    """What could have stood there: keywords first, then signs; that an expression could go on is said last."""
     left = set(possible) - {"LONG_STRING"}
     if "SEMICOLON" in left:
         left.discard("$END")

@@ -17,7 +17,13 @@ from typing import Any, TypeVar
 
 from incoop.fronts.pig.syntax.errors import BadMacro, ImportNotFound, PigSyntaxError, error_at
 from incoop.fronts.pig.syntax.nodes import PigNode
-from incoop.fronts.pig.syntax.operators import RelationName
+from incoop.fronts.pig.syntax.operators import (
+    ForeachOperator,
+    GenerateItem,
+    NestedStatement,
+    Relation,
+    RelationName,
+)
 from incoop.fronts.pig.syntax.parameters import Parameters
 from incoop.fronts.pig.syntax.parser import parse_text
 from incoop.fronts.pig.syntax.places import Excerpt, MacroCallSite, ScriptPlace, SourceFile
@@ -84,17 +90,25 @@ class Expansion:
     def define(self, macro: DefineMacro, within: tuple[str, ...]) -> None:
         if within:
             raise self.error(
-                BadMacro, f"macro {within[-1]} defines another", macro.place, "Define it outside, before the first call."
+                BadMacro,
+                f"macro {within[-1]} defines another",
+                macro.place,
+                "Define it outside, before the first call.",
             )
         known = self.macros.get(macro.name)
         if known is not None:
             raise self.error(
-                BadMacro, f"there is a macro {macro.name} already, at {known.place}", macro.place, "Give it another name."
+                BadMacro,
+                f"there is a macro {macro.name} already, at {known.place}",
+                macro.place,
+                "Give it another name.",
             )
         names = (*macro.parameters, *macro.returns)
         twice = next((each for each in names if names.count(each) > 1), None)
         if twice is not None:
-            raise self.error(BadMacro, f"two parameters are called {twice}", macro.place, "Give each a name of its own.")
+            raise self.error(
+                BadMacro, f"two parameters are called {twice}", macro.place, "Give each a name of its own."
+            )
         self.macros[macro.name] = macro
 
     def call(self, call: MacroCall, folder: Path, within: tuple[str, ...]) -> Iterator[Statement]:
@@ -123,7 +137,10 @@ class Expansion:
             near = difflib.get_close_matches(call.name, self.macros, n=1)
             meant = f"Did you mean {near[0]}? " if near else ""
             raise self.error(
-                BadMacro, f"there is no macro {call.name}", call.place, f"{meant}A macro is defined above its first call."
+                BadMacro,
+                f"there is no macro {call.name}",
+                call.place,
+                f"{meant}A macro is defined above its first call.",
             )
         if macro.name in within:
             way = " calls ".join((*within[within.index(macro.name) :], macro.name))
@@ -163,7 +180,10 @@ class Expansion:
             source = read_source(path)
         except (OSError, UnicodeDecodeError) as error:
             raise self.error(
-                ImportNotFound, f"{path} cannot be imported: {error}", statement.place, "It must be a readable text in UTF-8."
+                ImportNotFound,
+                f"{path} cannot be imported: {error}",
+                statement.place,
+                "It must be a readable text in UTF-8.",
             ) from error
         self.sources[source.name] = source
         yield from self.expand(parse_text(substitute(Excerpt.whole(source), self.parameters)), path.parent, ())
@@ -192,12 +212,27 @@ class _Masks:
     kept: set[str]
     #: Aliases that came up so far. A field of such a name means the relation.
     seen: set[str] = field(default_factory=set)
+    #: Names that the block around gives: they hide relations of those names.
+    nested: set[str] = field(default_factory=set)
 
     def all(self, statements: Iterable[Statement]) -> Iterator[Statement]:
         return iter([self.node(each) for each in statements])
 
     def name(self, alias: str) -> str:
         return alias if alias in self.kept else f"macro_{self.macro}_{alias}_{self.number}"
+
+    def block(
+        self, source: Relation, statements: tuple[NestedStatement, ...], items: tuple[GenerateItem, ...]
+    ) -> dict[str, Any]:
+        """A block of FOREACH, in the order in which its names are given."""
+        renamed = self.node(source)
+        made = []
+        for each in statements:
+            made.append(self.node(each))
+            self.nested.add(each.name)
+        generated = self.value(items)
+        self.nested.clear()
+        return {"source": renamed, "nested": tuple(made), "items": generated}
 
     def value(self, value: Any) -> Any:
         if isinstance(value, PigNode):
@@ -207,11 +242,14 @@ class _Masks:
     def node(self, node: _N) -> _N:
         match node:
             case RelationName(name):
-                self.seen.add(name)
-                return replace(node, name=self.name(name))
+                alias, *nested = name.split("::")
+                self.seen.add(alias)
+                return replace(node, name="::".join((self.name(alias), *nested)))
             case NameTerm(name):
-                parts = name.split("::")
-                return replace(node, name="::".join(self.name(each) if each in self.seen else each for each in parts))
+                parts = (self.name(each) if each in self.seen - self.nested else each for each in name.split("::"))
+                return replace(node, name="::".join(parts))
+            case ForeachOperator(source=source, items=items, nested=nested) if nested:
+                return replace(node, **self.block(source, nested, items))
             case FieldsTerm(source):
                 return replace(node, source=self.node(source))
             case FieldDeclaration(name) if name in self.seen and name not in self.kept:

@@ -84,7 +84,7 @@ class GroupSide(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class GroupInput(PigNode):
+class GroupedInput(PigNode):
     """`source BY key`, `source BY (key, key)`, or `source ALL`, where there are no keys."""
 
     source: Relation
@@ -96,13 +96,13 @@ class GroupInput(PigNode):
 class GroupOperator(OperatorNode):
     """GROUP and COGROUP, which are one: of one or several inputs."""
 
-    inputs: tuple[GroupInput, ...]
+    inputs: tuple[GroupedInput, ...]
     #: USING 'collected' or 'merge'
     hint: str | None = None
     partitioner: str | None = None
 
 
-class JoinKind(StrEnum):
+class JoinWord(StrEnum):
     INNER = "inner"
     LEFT = "left"
     RIGHT = "right"
@@ -110,7 +110,7 @@ class JoinKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class JoinInput(PigNode):
+class JoinedInput(PigNode):
     """`source BY key`, or `source BY (key, key)`."""
 
     source: Relation
@@ -121,15 +121,15 @@ class JoinInput(PigNode):
 class JoinOperator(OperatorNode):
     """`JOIN a BY x LEFT OUTER, b BY y USING 'hint'`; two inputs, or more if it is an inner join."""
 
-    inputs: tuple[JoinInput, ...]
-    kind: JoinKind = JoinKind.INNER
+    inputs: tuple[JoinedInput, ...]
+    kind: JoinWord = JoinWord.INNER
     #: USING 'replicated', 'skewed', 'merge', 'merge-sparse', 'hash' or 'bloom'
     hint: str | None = None
     partitioner: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class SortKey(PigNode):
+class SortColumn(PigNode):
     """`column ASC`, `first..last DESC`, `* DESC`."""
 
     column: ColumnTerm | RangeTerm | StarTerm
@@ -141,7 +141,7 @@ class OrderOperator(OperatorNode):
     """`ORDER source BY keys USING function`."""
 
     source: Relation
-    keys: tuple[SortKey, ...]
+    keys: tuple[SortColumn, ...]
     function: FunctionReference | None = None
 
 
@@ -150,7 +150,7 @@ class RankOperator(OperatorNode):
     """`RANK source BY keys DENSE`; without keys the rows are numbered."""
 
     source: Relation
-    keys: tuple[SortKey, ...] = ()
+    keys: tuple[SortColumn, ...] = ()
     dense: bool = False
 
 
@@ -258,7 +258,7 @@ class NestedFilter(PigNode):
 @dataclass(frozen=True, slots=True)
 class NestedOrder(PigNode):
     source: NestedInput
-    keys: tuple[SortKey, ...]
+    keys: tuple[SortColumn, ...]
     function: FunctionReference | None = None
 
 

@@ -24,7 +24,7 @@ _USE = re.compile(rf"\\\$|\$(?:\{{({NAME})\}}|({NAME}))")
 CommandRunner = Callable[[str], str]
 
 
-class CommandFailed(IncoopError):
+class ValueCommandFailed(IncoopError):
     """A command that should give a parameter its value failed."""
 
     def __init__(self, command: str, why: str) -> None:
@@ -56,16 +56,16 @@ def run_in_bash(command: str) -> str:
     try:
         done = subprocess.run(["bash", "-c", f"exec {command}"], capture_output=True, check=False)
     except OSError as error:
-        raise CommandFailed(command, f"cannot be run: {error}") from error
+        raise ValueCommandFailed(command, f"cannot be run: {error}") from error
     if done.returncode:
         said = done.stderr.decode(errors="replace").strip()
-        raise CommandFailed(command, f"failed with exit code {done.returncode}" + (f": {said}" if said else ""))
+        raise ValueCommandFailed(command, f"failed with exit code {done.returncode}" + (f": {said}" if said else ""))
     return done.stdout.decode(errors="replace")
 
 
 def refuse_commands(command: str) -> str:
     """For whoever only looks at a script."""
-    raise CommandFailed(command, "is not run, since commands were not allowed")
+    raise ValueCommandFailed(command, "is not run, since commands were not allowed")
 
 
 class Parameters:
@@ -116,7 +116,7 @@ class Parameters:
                 self.set_by_command(name, value[1:-1])
             else:
                 self.set(name, unquoted(value))
-        except (UnknownParameter, CommandFailed) as error:
+        except (UnknownParameter, ValueCommandFailed) as error:
             raise BadParameter(given, where, str(error)) from error
 
     def set(self, name: str, value: str, *, keep: bool = False) -> None:

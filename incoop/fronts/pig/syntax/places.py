@@ -79,7 +79,7 @@ class Excerpt:
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class TextPiece:
     """Consecutive characters of a placed text that came of one place."""
 
     start: int
@@ -95,7 +95,7 @@ class PlacedText:
 
     text: str
     source: SourceFile
-    pieces: tuple[Piece, ...]
+    pieces: tuple[TextPiece, ...]
     called: MacroCallSite | None = None
     #: Bodies of macros that the text defines; in the text each is a marker with its number.
     bodies: tuple[Excerpt, ...] = field(default=())
@@ -104,7 +104,7 @@ class PlacedText:
     def _starts(self) -> list[int]:
         return [piece.start for piece in self.pieces]
 
-    def piece(self, offset: int) -> Piece:
+    def piece(self, offset: int) -> TextPiece:
         return self.pieces[max(bisect_right(self._starts, offset) - 1, 0)]
 
     def place(self, offset: int) -> ScriptPlace:

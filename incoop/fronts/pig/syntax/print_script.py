@@ -12,8 +12,8 @@ from collections.abc import Iterable
 from incoop.fronts.pig.syntax import operators as o
 from incoop.fronts.pig.syntax import statements as s
 from incoop.fronts.pig.syntax.literals import written_text
-from incoop.fronts.pig.syntax.terms import TupleTerm
 from incoop.fronts.pig.syntax.print_terms import print_argument, print_arguments, print_condition, print_schema
+from incoop.fronts.pig.syntax.terms import Argument, Term, TupleTerm
 
 #: A word of a command that needs no quotes.
 _WORD = re.compile(r"(?!--|/\*)[^\s;'`\\]+")
@@ -169,7 +169,7 @@ def _operator(operator: o.RelationalOperator) -> str:
             word = "GROUP" if len(inputs) == 1 else "COGROUP"
             return f"{word} {', '.join(map(_group_input, inputs))}{_hint(hint)}{_partition(partitioner)}"
         case o.JoinOperator(inputs, kind, hint, partitioner):
-            between = ", " if kind is o.JoinKind.INNER else f" {kind.value.upper()} OUTER, "
+            between = ", " if kind is o.JoinWord.INNER else f" {kind.value.upper()} OUTER, "
             joined = between.join(f"{print_relation(each.source)} BY {_keys(each.keys)}" for each in inputs)
             return f"JOIN {joined}{_hint(hint)}{_partition(partitioner)}"
         case o.OrderOperator(source, keys, function):
@@ -207,7 +207,8 @@ def _foreach(operator: o.ForeachOperator) -> str:
 
 def _items(items: Iterable[o.GenerateItem]) -> str:
     return ", ".join(
-        (f"FLATTEN({print_argument(each.term)})" if each.flatten else print_argument(each.term)) + print_schema(each.schema)
+        (f"FLATTEN({print_argument(each.term)})" if each.flatten else print_argument(each.term))
+        + print_schema(each.schema)
         for each in items
     )
 
@@ -230,7 +231,7 @@ def _nested(value: o.NestedOperator | Term) -> str:
             return print_argument(value)
 
 
-def _group_input(each: o.GroupInput) -> str:
+def _group_input(each: o.GroupedInput) -> str:
     by = f"BY {_keys(each.keys)}" if each.keys else "ALL"
     return f"{print_relation(each.source)} {by}{f' {each.side.value.upper()}' if each.side else ''}"
 
@@ -242,7 +243,7 @@ def _keys(keys: tuple[Argument, ...]) -> str:
     return f"({print_arguments(keys)})" if len(keys) > 1 else f"TOTUPLE({print_arguments(keys)})"
 
 
-def _sort_keys(keys: Iterable[o.SortKey]) -> str:
+def _sort_keys(keys: Iterable[o.SortColumn]) -> str:
     return ", ".join(f"{print_argument(each.column)}{' DESC' if each.descending else ''}" for each in keys)
 
 

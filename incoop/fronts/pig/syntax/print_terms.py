@@ -77,7 +77,9 @@ def _printed(term: t.Term) -> tuple[str, int]:
             return " OR ".join((_term(first, _CONDITION), *(_term(each, _CONJUNCTION) for each in others))), _CONDITION
         case t.LogicTerm(_, operands):
             first, *others = operands
-            return " AND ".join((_term(first, _CONJUNCTION), *(_term(each, _NEGATION) for each in others))), _CONJUNCTION
+            return " AND ".join(
+                (_term(first, _CONJUNCTION), *(_term(each, _NEGATION) for each in others))
+            ), _CONJUNCTION
         case t.NotTerm(operand):
             return f"NOT {_term(operand, _NEGATION)}", _NEGATION
         case t.ComparisonTerm(operator, left, right):
@@ -92,7 +94,9 @@ def _printed(term: t.Term) -> tuple[str, int]:
             return f"{_term(left, _PRODUCT)} {operator} {_term(right, _SIGNED)}", _PRODUCT
         case t.NegativeTerm(operand):
             # A blank: two signs side by side would begin a comment.
-            return f"- {_term(operand, _SIGNED)}" if isinstance(operand, t.NegativeTerm) else f"-{_term(operand, _SIGNED)}", _SIGNED
+            return f"- {_term(operand, _SIGNED)}" if isinstance(
+                operand, t.NegativeTerm
+            ) else f"-{_term(operand, _SIGNED)}", _SIGNED
         case t.CastTerm(type_name, operand):
             return f"({_cast_type(type_name)}) {_term(operand, _SIGNED)}", _SIGNED
         case t.BincondTerm(condition, chosen, otherwise):

@@ -6,7 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from incoop.fronts.pig.syntax.nodes import PigNode
-from incoop.fronts.pig.syntax.operators import FunctionReference, PreviousRelation, Relation, RelationalOperator, RelationName
+from incoop.fronts.pig.syntax.operators import (
+    FunctionReference,
+    PreviousRelation,
+    Relation,
+    RelationalOperator,
+    RelationName,
+)
 from incoop.fronts.pig.syntax.places import Excerpt
 from incoop.fronts.pig.syntax.terms import Term
 
@@ -166,8 +172,8 @@ class ScriptStatement(PigNode):
 
 @dataclass(frozen=True, slots=True)
 class ShellStatement(PigNode):
-    """`fs`, `sh`, `rm`, `rmf`, `cat`, `ls`, `cd`, `pwd`, `mkdir`, `cp`, `mv`, `copyFromLocal`, `copyToLocal`, `kill`, `help`,
-    `history`, `clear`, `aliases`, `quit`, `sql`, with their words. The command is in Pig's own spelling."""
+    """`fs`, `sh`, `rm`, `rmf`, `cat`, `ls`, `cd`, `pwd`, `mkdir`, `cp`, `mv`, `copyFromLocal`, `copyToLocal`, `kill`,
+    `help`, `history`, `clear`, `aliases`, `quit`, `sql`, with their words. The command is in Pig's own spelling."""
 
     command: str
     words: tuple[str, ...] = ()

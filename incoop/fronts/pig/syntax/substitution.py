@@ -1,8 +1,8 @@
 """A script as it is parsed: parameters replaced, directives obeyed, bodies of macros cut out.
 
-Contract: a parameter is replaced wherever it stands, in texts and commands, too, but not in comments, and not in macros,
-where it waits for their call. `%declare` and `%default` hold from where they stand on. Every character that is left
-knows its place (`PlacedText`).
+Contract: a parameter is replaced wherever it stands, in texts and commands, too, but not in comments, and not in
+macros, where it waits for their call. `%declare` and `%default` hold from where they stand on. Every character that
+is left knows its place (`PlacedText`).
 
 Each step below looks at what stands at one offset and goes on behind it; the order is `_STEPS`.
 """
@@ -19,8 +19,8 @@ from incoop.fronts.pig.syntax.errors import (
     UndefinedParameter,
     error_at,
 )
-from incoop.fronts.pig.syntax.parameters import NAME, CommandFailed, Parameters, UnknownParameter, unquoted
-from incoop.fronts.pig.syntax.places import Excerpt, MacroCallSite, Piece, PlacedText
+from incoop.fronts.pig.syntax.parameters import NAME, Parameters, UnknownParameter, ValueCommandFailed, unquoted
+from incoop.fronts.pig.syntax.places import Excerpt, MacroCallSite, PlacedText, TextPiece
 from incoop.fronts.pig.syntax.words import COMMANDS
 
 #: What nothing of a step begins with.
@@ -29,17 +29,19 @@ _COMMENT = re.compile(r"--[^\r\n]*|#![^\r\n]*|/\*(?s:.)*?\*/")
 #: A text or a command; one that is not closed is the parser's to complain about.
 _QUOTED = re.compile(r"'(?:[^'\\]|\\(?s:.))*'|\"(?:[^\"\\]|\\(?s:.))*\"|`[^`]*`")
 _USE = re.compile(rf"\\\$|\$(?:\{{{NAME}\}}|{NAME})")
-_DIRECTIVE = re.compile(rf"%(declare|default)\b(?:[ \t]|/\*.*?\*/)+({NAME})(?:[ \t]|/\*.*?\*/)+", re.IGNORECASE)
+_GAP = r"(?:[ \t]|/\*(?:[^*\n]|\*(?!/))*\*/)"
+_DIRECTIVE = re.compile(rf"%(declare|default)\b{_GAP}+({NAME}){_GAP}+", re.IGNORECASE)
 _DIRECTIVE_WORD = re.compile(r"%(?:declare|default)\b", re.IGNORECASE)
 _VALUE = re.compile(
     r"(?P<command>`[^`]*`)|(?P<quoted>'(?:[^'\\]|\\(?s:.))*'|\"(?:[^\"\\]|\\(?s:.))*\")"
     r"|(?P<plain>(?!--)(?:[^\s'\"`]|'[^'\r\n]*'|\"[^\"\r\n]*\"|`[^`\r\n]*`)+)"
 )
-_LINE_REST = re.compile(r"(?:[ \t\r]|/\*.*?\*/)*(?:--[^\n]*)?(?:\n|\Z)")
+_LINE_REST = re.compile(rf"{_GAP}*\r?(?:--[^\n]*)?(?:\n|\Z)")
 _MACRO = re.compile(r"define\s+[a-z]\w*\s*\(", re.IGNORECASE)
 #: Commands whose words may be paths with `/*` in them, which is no comment there.
 _COMMAND_LINE = re.compile(
-    rf"(?:{'|'.join(sorted(COMMANDS, key=len, reverse=True))})[ \t]+(?![=,(])(?:'[^'\r\n]*'|`[^`]*`|(?<![ \t])-|-(?!-)|[^-\r\n;'`])*",
+    rf"(?:{'|'.join(sorted(COMMANDS, key=len, reverse=True))})[ \t]+(?![=,(])"
+    r"(?:'[^'\r\n]*'|`[^`]*`|(?<![ \t])-|-(?!-)|[^-\r\n;'`])*",
     re.IGNORECASE,
 )
 
@@ -62,7 +64,7 @@ class _Substitution:
         self.parameters, self.called = parameters, called
         self.out: list[str] = []
         self.length = 0
-        self.pieces = [Piece(0, excerpt.start)]
+        self.pieces = [TextPiece(0, excerpt.start)]
         self.bodies: list[Excerpt] = []
         #: Whether only blanks stand before on the line.
         self.line_begins = True
@@ -82,7 +84,7 @@ class _Substitution:
         last = self.pieces[-1]
         goes_on = last.parameter is None and parameter is None and origin - last.origin == self.length - last.start
         if text and not goes_on:
-            self.pieces.append(Piece(self.length, origin, parameter))
+            self.pieces.append(TextPiece(self.length, origin, parameter))
         self.out.append(text)
         self.length += len(text)
 
@@ -114,7 +116,9 @@ class _Substitution:
         found = self.match(_COMMENT)
         if found is None:
             if self.source.text.startswith("/*", self.at, self.end):
-                raise self.error(PigSyntaxError, "a comment begins here and is not closed", self.at, "Close it with */.")
+                raise self.error(
+                    PigSyntaxError, "a comment begins here and is not closed", self.at, "Close it with */."
+                )
             return False
         self.copy(found.end())
         return True
@@ -137,7 +141,7 @@ class _Substitution:
         except UnknownParameter as error:
             offset = value.start() + (0 if value["plain"] else 1) + error.offset
             raise self.error(UndefinedParameter, f"parameter {error.name} has no value", offset, error.remedy) from None
-        except CommandFailed as error:
+        except ValueCommandFailed as error:
             raise self.error(
                 ParameterCommandFailed,
                 f"parameter {name} gets no value: {error}",
@@ -185,7 +189,7 @@ class _Substitution:
         self.bodies.append(Excerpt(self.source, start + 1, at))
         self.at = at + 1
         # What follows does not go on where the marker stood.
-        self.pieces.append(Piece(self.length, self.at))
+        self.pieces.append(TextPiece(self.length, self.at))
         return True
 
     def command(self) -> bool:

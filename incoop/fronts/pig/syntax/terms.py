@@ -130,7 +130,7 @@ class RangeTerm(PigNode):
 
 @dataclass(frozen=True, slots=True)
 class FieldsTerm(PigNode):
-    """`source.column`, or `source.(column, column)`: of a tuple, of each row of a bag, or of a relation with one row."""
+    """`source.column`, `source.(column, column)`: of a tuple, of each row of a bag, or of a relation with one row."""
 
     source: Term
     columns: tuple[ColumnTerm, ...]

@@ -13,7 +13,23 @@ _GRAMMAR = Path(__file__).with_name("grammar.lark")
 #: What stands at the beginning of a line and ends with it, or at a semicolon; short forms of `dump` and the like, too.
 COMMANDS = (
     *("dump", "describe", "explain", "illustrate", "register", "set", "exec", "run"),
-    *("fs", "sh", "cat", "cd", "cp", "copyFromLocal", "copyToLocal", "kill", "ls", "mkdir", "mv", "pwd", "rm", "rmf", "sql"),
+    *(
+        "fs",
+        "sh",
+        "cat",
+        "cd",
+        "cp",
+        "copyFromLocal",
+        "copyToLocal",
+        "kill",
+        "ls",
+        "mkdir",
+        "mv",
+        "pwd",
+        "rm",
+        "rmf",
+        "sql",
+    ),
     *("help", "history", "clear", "aliases", "quit"),
 )
 #: What the short forms of commands stand for.
