@@ -1,0 +1,31 @@
+"""What is printed of a syntax tree is read as the same tree."""
+
+from __future__ import annotations
+
+from hypothesis import HealthCheck, given, settings
+
+from incoop.fronts.pig.syntax.operators import FilterOperator, RelationName
+from incoop.fronts.pig.syntax.print_script import print_script
+from incoop.fronts.pig.syntax.script import parse_script
+from incoop.fronts.pig.syntax.statements import AssignStatement, PigScript
+from incoop.fronts.pig.syntax.terms import Term
+
+from .trees import SCRIPTS, TERMS
+
+# Trees take longer to draw than to read.
+DRAWING = (HealthCheck.too_slow, HealthCheck.data_too_large)
+
+
+@settings(max_examples=150, suppress_health_check=DRAWING)
+@given(SCRIPTS)
+def test_a_printed_script_is_read_as_the_same_tree(script: PigScript) -> None:
+    printed = print_script(script)
+    assert parse_script(printed).statements == script.statements, printed
+
+
+@settings(max_examples=200, suppress_health_check=DRAWING)
+@given(TERMS)
+def test_a_printed_expression_is_read_as_the_same_tree(term: Term) -> None:
+    filtered = AssignStatement(RelationName("b"), FilterOperator(RelationName("a"), term))
+    printed = print_script(PigScript("script", (filtered,)))
+    assert parse_script(printed).statements == (filtered,), printed
