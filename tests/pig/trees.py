@@ -11,12 +11,14 @@ from incoop.fronts.pig.syntax import operators as o
 from incoop.fronts.pig.syntax import statements as s
 from incoop.fronts.pig.syntax import terms as t
 
-#: Names, and keywords that are names wherever they cannot be keywords.
-NAMES = st.sampled_from(["a", "b2", "Total_1", "group", "rank", "cube", "end", "in", "then", "input", "all", "by", "eq"])
-ALIASES = st.sampled_from(["a", "students", "B", "rank", "cube", "end", "all", "output", "macro_m_x_0"])
+#: Names, and the keywords that Pig takes for names wherever they stand.
+NAMES = st.sampled_from(["a", "b2", "Total_1", "group", "rank", "cube", "end", "in", "then", "else"])
+ALIASES = st.sampled_from(["a", "students", "B", "rank", "cube", "end", "then", "macro_m_x_0"])
 PREFIXED = NAMES | st.builds("{}::{}".format, ALIASES, NAMES)
 FUNCTIONS = st.sampled_from(["COUNT", "org.example.Strip", "f", "ns.len"])
-TEXTS = st.text(max_size=8) | st.sampled_from(["it's", "\\d+", "$x ${y} \\$z", "-- no /* comment */", "a;b", "\r\n\t", "`"])
+TEXTS = st.text(max_size=8) | st.sampled_from(
+    ["it's", "\\d+", "$x ${y} \\$z", "-- no /* comment */", "a;b", "\r\n\t", "`"]
+)
 WORDS = st.sampled_from(["x.pig", "/tmp/*", "a b", "it's", "-rmr", "k=v", "$in", "$1", "a;b", "", "a\\b", "a'b"])
 
 
@@ -59,7 +61,9 @@ CAST_TYPES = st.recursive(_SCALARS, _wider_casts, max_leaves=4)
 _WHOLE = st.integers(0, 10**20)
 _DECIMALS = st.decimals(0, 10**9, allow_nan=False, allow_infinity=False)
 LITERALS = st.one_of(
-    st.builds(t.LiteralTerm, st.sampled_from([t.LiteralKind.INT, t.LiteralKind.LONG, t.LiteralKind.BIGINTEGER]), _WHOLE),
+    st.builds(
+        t.LiteralTerm, st.sampled_from([t.LiteralKind.INT, t.LiteralKind.LONG, t.LiteralKind.BIGINTEGER]), _WHOLE
+    ),
     st.builds(
         t.LiteralTerm, st.sampled_from([t.LiteralKind.FLOAT, t.LiteralKind.DOUBLE, t.LiteralKind.BIGDECIMAL]), _DECIMALS
     ),
@@ -68,9 +72,7 @@ LITERALS = st.one_of(
     st.just(t.LiteralTerm(t.LiteralKind.NULL, None)),
 )
 COLUMNS = st.builds(t.NameTerm, PREFIXED) | st.builds(t.IndexTerm, st.integers(0, 300))
-RANGES = st.one_of(
-    st.builds(t.RangeTerm, COLUMNS, _maybe(COLUMNS)), st.builds(t.RangeTerm, st.none(), COLUMNS)
-)
+RANGES = st.one_of(st.builds(t.RangeTerm, COLUMNS, _maybe(COLUMNS)), st.builds(t.RangeTerm, st.none(), COLUMNS))
 _STARS = st.just(t.StarTerm())
 
 
@@ -80,7 +82,7 @@ def _primaries(terms: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
         COLUMNS,
         st.builds(t.CallTerm, FUNCTIONS, _tuples(arguments)),
         st.builds(t.TupleTerm, _tuples(arguments, 2)),
-        st.builds(t.TupleTerm, _tuples(_STARS | RANGES | LITERALS, 0, 1)),
+        st.builds(t.TupleTerm, _tuples(_STARS | RANGES, 0, 1)),
         st.builds(t.BagTerm, _tuples(arguments)),
         st.builds(t.MapTerm, _tuples(st.builds(t.MapEntry, TEXTS, terms))),
         st.builds(t.CaseTerm, _maybe(terms), _tuples(st.builds(t.CaseBranch, terms, terms), 1), _maybe(terms)),
@@ -97,6 +99,7 @@ def _wider_terms(terms: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
     primaries = _primaries(terms)
     return st.one_of(
         primaries,
+        st.builds(t.TupleTerm, _tuples(LITERALS, 1, 1)),
         st.builds(t.FieldsTerm, primaries, _tuples(COLUMNS, 1)),
         st.builds(t.LookupTerm, primaries, _maybe(TEXTS)),
         st.builds(t.CastTerm, CAST_TYPES, terms),
@@ -163,7 +166,12 @@ def _operators(sources: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
         built(o.JoinOperator, _tuples(joined, 2), st.just(o.JoinWord.INNER), _maybe(TEXTS), _PARTITIONERS),
         built(o.JoinOperator, _tuples(joined, 2, 2), st.sampled_from(o.JoinWord), _maybe(TEXTS), _PARTITIONERS),
         built(o.OrderOperator, sources, SORTED, _maybe(REFERENCES)),
-        st.builds(lambda source, keys, dense: o.RankOperator(source, keys, dense and bool(keys)), sources, st.just(()) | SORTED, st.booleans()),
+        st.builds(
+            lambda source, keys, dense: o.RankOperator(source, keys, dense and bool(keys)),
+            sources,
+            st.just(()) | SORTED,
+            st.booleans(),
+        ),
         built(o.DistinctOperator, sources, _PARTITIONERS),
         built(o.LimitOperator, sources, TERMS),
         built(o.SampleOperator, sources, TERMS),
@@ -185,9 +193,9 @@ RELATIONS = _NAMED | OPERATORS
 _BRANCHES = st.builds(s.SplitBranch, _RELATION_NAMES, TERMS) | st.builds(
     s.SplitBranch, _RELATION_NAMES, st.none(), st.booleans()
 )
-_HANDLES = st.builds(s.StreamHandle, st.sampled_from(["stdin", "stdout"]), st.just(True), _maybe(REFERENCES)) | st.builds(
-    s.StreamHandle, TEXTS, st.just(False), _maybe(REFERENCES)
-)
+_HANDLES = st.builds(
+    s.StreamHandle, st.sampled_from(["stdin", "stdout"]), st.just(True), _maybe(REFERENCES)
+) | st.builds(s.StreamHandle, TEXTS, st.just(False), _maybe(REFERENCES))
 _DEFINED = st.builds(
     s.DefineCommand,
     NAMES,
@@ -211,11 +219,20 @@ STATEMENTS = st.one_of(
     st.builds(s.SetStatement, st.just("job.name"), _maybe(TEXTS.filter(str.strip))),
     st.builds(s.DumpStatement, _maybe(_NAMED)),
     st.builds(s.DescribeStatement, _maybe(_NAMED)),
-    st.builds(s.ExplainStatement, _maybe(_NAMED), _maybe(st.just("x.pig")), _maybe(st.just("out")), st.sampled_from(["text", "dot", "xml"]), st.booleans(), _tuples(WORDS), _tuples(WORDS)),
+    st.builds(
+        s.ExplainStatement,
+        _maybe(_NAMED),
+        _maybe(st.just("x.pig")),
+        _maybe(st.just("out")),
+        st.sampled_from(["text", "dot", "xml"]),
+        st.booleans(),
+        _tuples(WORDS),
+        _tuples(WORDS),
+    ),
     st.builds(s.IllustrateStatement, _maybe(_NAMED), _maybe(st.just("x.pig")), st.none(), _tuples(WORDS)),
     st.builds(s.ScriptStatement, st.booleans(), _maybe(st.just("x.pig")), _tuples(WORDS), _tuples(WORDS)),
     st.builds(s.ShellStatement, st.sampled_from(["fs", "sh", "rm", "rmf", "cat"]), _tuples(WORDS, 1)),
     st.builds(s.ShellStatement, st.sampled_from(["cp", "mv", "copyFromLocal", "copyToLocal"]), _tuples(WORDS, 2, 2)),
     st.builds(s.ShellStatement, st.sampled_from(["pwd", "help", "ls"])),
-)  # fmt: skip
+)
 SCRIPTS = st.builds(s.PigScript, st.just("script"), _tuples(STATEMENTS))

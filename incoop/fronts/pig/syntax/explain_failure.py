@@ -34,7 +34,9 @@ _CLASSES = (
         "an expression",
     ),
     (
-        _names("DOT HASH LPAR SUM_SIGN STAR PRODUCT_SIGN COMPARISON EQ NEQ GT GTE LT LTE MATCHES _IS _IN _OR _AND"),
+        _names(
+            "DOT HASH LPAR SUM_SIGN STAR PRODUCT_SIGN COMPARISON EQ NEQ GT GTE LT LTE MATCHES _IS _IN _OR _AND _RANGE"
+        ),
         5,
         "an operator",
     ),
@@ -75,7 +77,7 @@ def explain_failure(parser: Any, text: PlacedText, error: Any) -> PigSyntaxError
     step: _Step | None = None
     try:
         for token in stepwise.iter_parse():
-            before, step = step, _Step(stepwise.copy(), token)
+            before, step = step, _Step(stepwise.copy(deepcopy_values=False), token)
         stepwise.feed_eof(step.token if step else None)
     except UnexpectedInput as again:
         error = again
@@ -160,7 +162,7 @@ def _misspelled(parser: Any, step: _Step, failed: Any) -> str | None:
         terminal = next((each for each in possible if each.strip("_") == near), None)
         if terminal is None:
             return near  # a command: its line is one word
-        trial = step.parser.copy()
+        trial = step.parser.copy(deepcopy_values=False)
         trial.feed_token(Token(terminal, near))
         if failed.type in trial.accepts():
             return near

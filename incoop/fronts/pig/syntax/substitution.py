@@ -41,7 +41,7 @@ _MACRO = re.compile(r"define\s+[a-z]\w*\s*\(", re.IGNORECASE)
 #: Commands whose words may be paths with `/*` in them, which is no comment there.
 _COMMAND_LINE = re.compile(
     rf"(?:{'|'.join(sorted(COMMANDS, key=len, reverse=True))})[ \t]+(?![=,(])"
-    r"(?:'[^'\r\n]*'|`[^`]*`|(?<![ \t])-|-(?!-)|[^-\r\n;'`])*",
+    r"(?:'(?:[^'\\\r\n]|\\.)*'|`[^`]*`|(?<![ \t])-|-(?!-)|[^-\r\n;'`])*",
     re.IGNORECASE,
 )
 

@@ -39,7 +39,7 @@ SHORT_COMMANDS = {"\\d": "dump", "\\de": "describe", "\\e": "explain", "\\i": "i
 _NO_COMMAND = r"(?!\w|::|[ \t]*[=,(])"
 #: To the end of the line or a semicolon, but for those in quotes, backticks and comments; REGISTER may go on below.
 _REST = r"(?:(?<=[ \t])--[^\r\n]*|'(?:[^'\\\r\n]|\\.)*'|`[^`]*`|[^\r\n;'`])*"
-_REGISTER = r"register\s+(?:'(?:[^'\\\r\n]|\\.)*'|[^\s;'()]+)(?:\s+using\s+[^\s;]+(?:\s+as\s+[a-z]\w*)?)?"
+_REGISTER = r"register\s+(?![=,(])(?:'(?:[^'\\\r\n]|\\.)*'|[^\s;'()]+)(?:\s+using\s+[^\s;]+(?:\s+as\s+[a-z]\w*)?)?"
 
 
 def _command_pattern() -> str:
