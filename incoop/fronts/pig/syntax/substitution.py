@@ -4,12 +4,14 @@ Contract: a parameter is replaced wherever it stands, in texts and commands, too
 macros, where it waits for their call. `%declare` and `%default` hold from where they stand on. Every character that
 is left knows its place (`PlacedText`).
 
-Each step below looks at what stands at one offset and goes on behind it; the order is `_STEPS`.
+Each step below looks at what stands at one offset and goes on behind it; which of them do, and in which order, follows
+from the character there: `_STEPS`.
 """
 
 from __future__ import annotations
 
 import re
+import string
 from collections.abc import Callable
 
 from incoop.fronts.pig.syntax.errors import (
@@ -72,7 +74,7 @@ class _Substitution:
     def run(self) -> PlacedText:
         while self.at < self.end:
             before = self.at
-            for step in _STEPS:
+            for step in _STEPS.get(self.source.text[before], _OTHERWISE):
                 if step(self):
                     break
             self.line_begins = _line_begins(self.line_begins, self.source.text[before : self.at])
@@ -224,12 +226,13 @@ class _Substitution:
         return True
 
 
-_STEPS: tuple[Callable[[_Substitution], bool], ...] = (
-    _Substitution.comment,
-    _Substitution.directive,
-    _Substitution.macro,
-    _Substitution.command,
-    _Substitution.quoted,
-    _Substitution.use,
-    _Substitution.plain,
-)
+_Steps = tuple[Callable[[_Substitution], bool], ...]
+
+_OTHERWISE: _Steps = (_Substitution.plain,)
+_STEPS: dict[str, _Steps] = {
+    **dict.fromkeys("-/#", (_Substitution.comment, _Substitution.plain)),
+    **dict.fromkeys("'\"`", (_Substitution.quoted,)),
+    **dict.fromkeys("$\\", (_Substitution.use, _Substitution.plain)),
+    **dict.fromkeys(string.ascii_letters, (_Substitution.macro, _Substitution.command, _Substitution.plain)),
+    "%": (_Substitution.directive, _Substitution.plain),
+}
