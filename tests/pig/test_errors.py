@@ -50,6 +50,7 @@ def failure(script: str, **parameters: str) -> PigSyntaxError:
         ("b = FOREACH a GENERATE x.(y, z)(1);", 1, 24, "no name of a function"),
         ("a = LOAD 'x' PARALLEL 2.5;", 1, 23, "2.5 is no whole number"),
         ("b = FOREACH a GENERATE 1.5L;", 1, 24, "1.5L is no number"),
+        (f"b = FOREACH a GENERATE {'1' * 5000};", 1, 24, "is no number"),
         ("b = FOREACH a GENERATE +x;", 1, 24, "Leave the '+' out."),
         ("b = FILTER a BY x IN ();", 1, 23, "Expected an expression."),
         ("/* no end", 1, 1, "Close it with */."),

@@ -135,6 +135,7 @@ def test_files_come_first_and_later_ones_replace_earlier_ones(tmp_path: Path) ->
         ("1=2", "not name=value"),
         ("a=$b", "b has no value"),
         ("a=`x", "backtick"),
+        ("a=`", "backtick"),
         ("a=`false`", "failed"),
     ],
 )

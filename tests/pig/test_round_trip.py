@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import HealthCheck, given, settings
 
@@ -25,6 +27,7 @@ DRAWING = (HealthCheck.too_slow, HealthCheck.data_too_large)
 def test_a_printed_script_is_read_as_the_same_tree(script: PigScript) -> None:
     printed = print_script(script)
     assert parse_script(printed).statements == script.statements, printed
+    assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f]", printed)
 
 
 @settings(max_examples=300, suppress_health_check=DRAWING)

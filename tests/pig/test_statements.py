@@ -268,15 +268,3 @@ def test_keywords_are_names_where_they_can_only_be_names(word: str) -> None:
 @pytest.mark.parametrize("alias", ["dump", "set", "ls", "register", "explain", "rank", "cube"])
 def test_commands_are_aliases_where_they_get_a_value(alias: str) -> None:
     assert only(f"{alias} = LOAD 'in';") == s.AssignStatement(o.RelationName(alias), o.LoadOperator("in"))
-
-
-def test_places_are_those_of_the_script() -> None:
-    script = parse_script("a = LOAD 'in';\n\n  b = FILTER a\n    BY x > 0;\n", file="s.pig")
-    second = script.statements[1]
-    assert isinstance(second, s.AssignStatement)
-    filtered = second.operator
-    assert isinstance(filtered, o.FilterOperator)
-    assert str(second.place) == "s.pig:3:3"
-    assert str(filtered.place) == "s.pig:3:7"
-    assert str(filtered.source.place) == "s.pig:3:14"
-    assert str(filtered.condition.place) == "s.pig:4:8"

@@ -48,7 +48,7 @@ class _Line:
         self.complain = complain
         self.words: list[tuple[str, int, bool]] = []
         for found in _WORD.finditer(text):
-            if found["comment"] and (found.start() == 0 or text[found.start() - 1].isspace()):
+            if found["comment"] and text[found.start() - 1].isspace():
                 continue
             quoted = bool(found["quoted"])
             self.words.append((text_value(found[0]) if quoted else found[0], found.start(), quoted))
