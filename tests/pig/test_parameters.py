@@ -144,6 +144,11 @@ def test_a_bad_parameter(given: str, said: str) -> None:
         Parameters.load([given])
 
 
+def test_values_that_are_hardly_any() -> None:
+    parameters = Parameters.load(["a=", "b=''", "c='", "d=``", "e='x", 'f="'])
+    assert parameters.values == {"a": "", "b": "", "c": "'", "d": "", "e": "'x", "f": '"'}
+
+
 def test_a_parameter_file_that_is_not_there_or_wrong(tmp_path: Path) -> None:
     with pytest.raises(BadParameter, match="cannot be read"):
         Parameters.load(files=[tmp_path / "none"])

@@ -127,6 +127,10 @@ def test_a_chain_is_one_node() -> None:
         ("case x when 'a' then y else z end", t.CaseTerm(X, (t.CaseBranch(t.LiteralTerm(K.CHARARRAY, "a"), Y),), Z)),
         ("x MATCHES 'a.*'", t.ComparisonTerm("matches", X, t.LiteralTerm(K.CHARARRAY, "a.*"))),
         ("x IS NULL", t.NullTestTerm(X, False)),
+        ("x IS NOT NULL", t.NullTestTerm(X, True)),
+        ("(['a'#1])", t.TupleTerm((t.MapTerm((t.MapEntry("a", t.LiteralTerm(K.INT, 1)),)),))),
+        ("(['a'#x])", t.MapTerm((t.MapEntry("a", X),))),
+        ("({(x)})", t.BagTerm((X,))),
         ("x IN (1, y)", t.MembershipTerm(X, (t.LiteralTerm(K.INT, 1), Y))),
     ],
 )  # fmt: skip

@@ -25,8 +25,8 @@ from incoop.fronts.pig.syntax.parameters import NAME, Parameters, UnknownParamet
 from incoop.fronts.pig.syntax.places import Excerpt, MacroCallSite, PlacedText, TextPiece
 from incoop.fronts.pig.syntax.words import COMMANDS
 
-#: What nothing of a step begins with.
-_PLAIN = re.compile(r"[^-/'\"`%$\\#a-zA-Z_]+|[a-zA-Z_]\w*|[-/%$\\#]")
+#: What no other step is for: a word, a run of signs, or whatever stands there.
+_PLAIN = re.compile(r"[^-/'\"`%$\\#a-zA-Z_]+|[a-zA-Z_]\w*|(?s:.)")
 _COMMENT = re.compile(r"--[^\r\n]*|#![^\r\n]*|/\*(?s:.)*?\*/")
 #: A text or a command; one that is not closed is the parser's to complain about.
 _QUOTED = re.compile(r"'(?:[^'\\]|\\(?s:.))*'|\"(?:[^\"\\]|\\(?s:.))*\"|`[^`]*`")
@@ -222,7 +222,8 @@ class _Substitution:
 
     def plain(self) -> bool:
         found = self.match(_PLAIN)
-        self.copy(found.end() if found else self.at + 1)
+        assert found is not None
+        self.copy(found.end())
         return True
 
 
