@@ -21,7 +21,8 @@ from .test_docs import EXAMPLES
 MORE = """a = LOAD 'in';
 %default day /* a comment */ '2024' -- gone
     b = FILTER a -- a comment
-        BY NOT ('$day' == x.$0) AND CASE y WHEN 1 THEN $2 ELSE null END IS NOT NULL OR (w IS NULL) OR x IN (-1.5, ([]) z);
+        BY NOT ('$day' == x.$0) AND CASE y WHEN 1 THEN $2 ELSE null END IS NOT NULL
+        OR (w IS NULL) OR x IN (-1.5, ([]) z);
 c = FOREACH (GROUP b ALL) { q = CROSS b, a.x;
     r = FOREACH b GENERATE {(1)}, ['k'#true], ([int]) x, (map[]) y, ([]); GENERATE q; }
 d = JOIN a BY (x, ..y) FULL, b BY (f(*), z#'k');

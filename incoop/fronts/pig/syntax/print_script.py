@@ -16,7 +16,7 @@ from incoop.fronts.pig.syntax.print_terms import print_argument, print_arguments
 from incoop.fronts.pig.syntax.terms import Argument, Term, TupleTerm
 
 #: A word of a command that needs no quotes.
-_WORD = re.compile(r"(?!--|/\*)[^\s;'`\\]+")
+_WORD = re.compile(r"(?!--|/\*)[^\s;'`\\\x00-\x1f\x7f]+")
 
 
 #: A dollar that would be taken for that of a parameter, or whose backslash would be taken from it.

@@ -36,7 +36,7 @@ COMMANDS = (
 SHORT_COMMANDS = {"\\d": "dump", "\\de": "describe", "\\e": "explain", "\\i": "illustrate", "\\q": "quit"}
 
 #: A command is none where an alias of that name gets a value, or a macro of that name is called.
-_NO_COMMAND = r"(?!\w|::|[ \t]*[=,(])"
+_NO_COMMAND = r"(?![^\s;]|[ \t]*[=,(])"
 #: To the end of the line or a semicolon, but for those in quotes, backticks and comments; REGISTER may go on below.
 _REST = r"(?:(?<=[ \t])--[^\r\n]*|'(?:[^'\\\r\n]|\\.)*'|`[^`]*`|[^\r\n;'`])*"
 _REGISTER = r"register\s+(?![=,(])(?:'(?:[^'\\\r\n]|\\.)*'|[^\s;'()]+)(?:\s+using\s+[^\s;]+(?:\s+as\s+[a-z]\w*)?)?"
@@ -45,7 +45,7 @@ _REGISTER = r"register\s+(?![=,(])(?:'(?:[^'\\\r\n]|\\.)*'|[^\s;'()]+)(?:\s+usin
 def _command_pattern() -> str:
     plain = "|".join(sorted((word for word in COMMANDS if word not in ("register", "sql")), key=len, reverse=True))
     short = "|".join(re.escape(word) for word in sorted(SHORT_COMMANDS, key=len, reverse=True))
-    return rf"(?:{_REGISTER}|sql\s[^;]*|(?:(?:{plain}){_NO_COMMAND}|(?:{short})(?!\w)){_REST})"
+    return rf"(?:{_REGISTER}|sql\s[^;]*|(?:(?:{plain}){_NO_COMMAND}|(?:{short})(?![^\s;])){_REST})"
 
 
 def keywords_of(grammar: str) -> list[str]:
@@ -57,9 +57,10 @@ def keywords_of(grammar: str) -> list[str]:
 
 def grammar_text() -> str:
     grammar = _GRAMMAR.read_text(encoding="utf-8")
-    made = [f"COMMAND.2: /{_command_pattern().replace('/', chr(92) + '/')}/i"]
+    # In ASCII: to Python's re, a long s is an s in another case.
+    made = [f"COMMAND.2: /(?ai:{_command_pattern().replace('/', chr(92) + '/')})/"]
     # Priority over names. Not a keyword: the beginning of a longer word, and the relation in `left::field`.
-    made += [rf"{name}.1: /{name.strip('_').lower()}(?!\w|::)/i" for name in keywords_of(grammar)]
+    made += [rf"{name}.1: /(?ai:{name.strip('_').lower()})(?!\w|::)/" for name in keywords_of(grammar)]
     return "\n".join((grammar, *made, ""))
 
 
