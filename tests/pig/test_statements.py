@@ -268,3 +268,13 @@ def test_keywords_are_names_where_they_can_only_be_names(word: str) -> None:
 @pytest.mark.parametrize("alias", ["dump", "set", "ls", "register", "explain", "rank", "cube"])
 def test_commands_are_aliases_where_they_get_a_value(alias: str) -> None:
     assert only(f"{alias} = LOAD 'in';") == s.AssignStatement(o.RelationName(alias), o.LoadOperator("in"))
+
+
+@pytest.mark.parametrize("word", ["end", "then", "else", "in", "rank", "cube", "when"])
+@pytest.mark.parametrize(
+    "written", ["LIMIT b {}", "LIMIT b.x {}", "LIMIT b.(x, y) {}", "DISTINCT {}", "FILTER {} BY {} > 0"]
+)
+def test_words_that_pig_takes_for_names_are_names_in_blocks(word: str, written: str) -> None:
+    block = operator(f"FOREACH a {{ {word} = {written.replace('{}', word)}; GENERATE {word}; }}")
+    assert isinstance(block, o.ForeachOperator)
+    assert block.items[0].term == t.NameTerm(word)
