@@ -1,0 +1,57 @@
+"""The examples of docs/pig.md are read, and its errors are as it says."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from incoop.fronts.pig.syntax.errors import PigSyntaxError
+from incoop.fronts.pig.syntax.print_script import print_script
+from incoop.fronts.pig.syntax.script import parse_script
+
+from ..conftest import REPOSITORY
+
+PAGE = (REPOSITORY / "docs" / "pig.md").read_text()
+EXAMPLES = re.findall(r"```pig\n(.*?)```", PAGE, re.DOTALL)
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.split("\n")[0][:30])
+def test_example(example: str) -> None:
+    script = parse_script(example)
+    assert len(script.statements) >= 3
+    assert parse_script(print_script(script)).statements == script.statements
+
+
+def test_the_page_has_examples_of_everything() -> None:
+    assert len(EXAMPLES) == 4
+
+
+def test_the_error_is_as_shown() -> None:
+    ((script, shown),) = re.findall(r"```pig-bad\n(.*?)```\n\n```text\n(.*?)\n```", PAGE, re.DOTALL)
+    with pytest.raises(PigSyntaxError) as caught:
+        parse_script(script)
+    assert str(caught.value) == shown
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "FOREACH a GENERATE input, left",
+        r"FILTER a BY x MATCHES '\d+'",
+        "LOAD 'x' AS (b: bag, t: tuple, m: map)",
+        "FOREACH a GENERATE ['k'#x]",
+        "FOREACH a { GENERATE x; } PARALLEL 3",
+        "FOREACH a GENERATE (map[{(a: int)}]) x",
+    ],
+)
+def test_what_the_page_says_is_read(written: str) -> None:
+    assert len(parse_script(f"r = {written}").statements) == 1
+
+
+@pytest.mark.parametrize(
+    "written", ["b = FOREACH a GENERATE invoke&Math.abs(x);", "LIMIT a 3;", "b = FOREACH a GENERATE ([{(a: int)}]) x;"]
+)
+def test_what_the_page_says_is_not_read(written: str) -> None:
+    with pytest.raises(PigSyntaxError):
+        parse_script(written)
