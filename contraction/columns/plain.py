@@ -62,7 +62,7 @@ def plain_rows(values: Sequence[Any]) -> list[bytes] | None:
 
 
 def values_of_rows(blob: npt.NDArray[np.uint8], starts: npt.NDArray[np.int64]) -> list[Any] | None:
-    """What `plain_rows` was given: `starts` says where each row begins, and where the last ends. None for other rows."""
+    """What `plain_rows` was given: `starts` says where each row begins, and the last ends. None for other rows."""
     begins, ends = starts[:-1], starts[1:]
     sizes = ends - begins
     if not (blob[begins] == TAG[0]).all() or sizes.max(initial=0) >= len(_HEADS):

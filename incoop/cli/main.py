@@ -6,7 +6,6 @@ standard error. Loading `incoop --help` imports neither Spark nor Redis.
 
 from __future__ import annotations
 
-import gc
 import importlib
 import io
 import logging
@@ -18,6 +17,7 @@ import click
 
 from incoop import __version__
 from incoop.base.errors import BadCall, IncoopError
+from incoop.base.garbage import collect_seldom
 from incoop.base.shown import escaped, shortened, without_passwords
 from incoop.cli.say import EscapingFormatter, say
 
@@ -84,9 +84,7 @@ def cli(verbose: int) -> None:
 
 def main() -> None:
     """Run the command line; turn incoop's errors into one sentence and an exit code."""
-    # A command makes some hundred thousand objects that stay: modules. Looking for garbage among them after every 700
-    # new ones, as Python does by default, takes a tenth of the time that a short command has.
-    gc.set_threshold(50_000, 20, 50)
+    collect_seldom()
     # Who asks a command to end, or closes its terminal, finds nothing of it left, as after Ctrl-C.
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) is not signal.SIG_IGN:  # nohup

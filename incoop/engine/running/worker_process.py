@@ -15,6 +15,8 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
+from incoop.base.garbage import collecting_seldom
+
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")
 
@@ -24,7 +26,7 @@ _modules_when_frozen = 0
 def settled(function: Callable[[Item], Answer], item: Item) -> Answer:
     """Run a task, and leave the worker ready for another."""
     try:
-        with folder_kept():
+        with folder_kept(), collecting_seldom():
             return function(item)
     finally:
         settle()
