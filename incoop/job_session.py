@@ -22,6 +22,7 @@ from incoop.engine.running.workforce import Workforce
 from incoop.engine.stage import RunOptions
 from incoop.engine.stages import TASKS
 from incoop.engine.stages.map_contract.stage import MapContract
+from incoop.inchdfs.errors import FileChangedWhileRead
 from incoop.inchdfs.store.index import AS_BEFORE
 from incoop.job import Job
 from incoop.memo import MemoStore
@@ -129,7 +130,7 @@ class JobSession:
     def _within(self, window: Window, job: Job, inputs: Any, options: RunOptions) -> Result | None:
         """Run a job in a window; again, when the input moved on between the look at its times and the run."""
         for last_try in (False,) * _LOOKS + (True,):
-            with suppress(*() if last_try else (InputMoved,)):
+            with suppress(*() if last_try else (InputMoved, FileChangedWhileRead)):
                 held = windowed(window, job, inputs, partial(self._pairs, options.paranoid))
                 result = self._execute(held.job, held.inputs, options)
                 if result is not None and held.without_time:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import incoop
-from incoop import inchdfs
+from incoop import inchdfs, job_session
 from incoop.engine.chosen import ChosenChunks, OneLook
 from incoop.engine.failures import JobFailed
 from tests.cli.command import incoop as command
@@ -290,3 +290,35 @@ def test_who_begins_again_looks_again_for_all() -> None:
     assert look.manifests(first, (1,), new) is seen[1]
     assert look.manifests(second, (2,), new) is seen[2], "with other settings"
     assert len(seen) == 3
+
+
+@pytest.mark.parametrize("how", ["appended", "rewritten", "shorter"])
+def test_an_input_that_changes_behind_the_look_gives_what_it_holds_then(
+    how: str, session: incoop.Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = tmp_path / "log"
+    log.write_text("".join(f"{second} {how} words of it {second % 7}\n" for second in range(400)))
+    window = incoop.last(seconds=100, of=time_of)
+    changed = []
+
+    def and_then_it_changes(*given: Any) -> Any:
+        found = windowed(*given)
+        if not changed:
+            changed.append(True)
+            before = log.read_text()
+            new = "".join(f"{1000 + second} other words {second % 5}\n" for second in range(300))
+            log.write_text(
+                {"appended": before + new, "rewritten": new, "shorter": "".join(before.splitlines(True)[:350])}[how]
+            )
+        return found
+
+    windowed = job_session.windowed
+    monkeypatch.setattr(job_session, "windowed", and_then_it_changes)
+    result = session.run(JOBS[0], str(log), window=window).as_dict()
+    assert changed
+    lines = log.read_text().splitlines()
+    newest = max(float(line.split()[0]) for line in lines)
+    now = expected(JOBS[0], [line for line in lines if float(line.split()[0]) > newest - 100])
+    then = expected(JOBS[0], [f"{second} {how} words of it {second % 7}" for second in range(300, 400)])
+    # What was appended came after the look, which the run goes by; what is not there any more cannot be read.
+    assert result == (then if how == "appended" else now)
