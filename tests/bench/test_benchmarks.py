@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bench import bench_combiners, bench_commands, bench_days, bench_logs, changes, data, log_windows
+from bench import bench_combiners, bench_commands, bench_days, bench_logs, changes, data, log_appends, log_windows
 from bench.measuring import JOBS, Figure, Snapshot, jobs_in, save_figures
 
 if TYPE_CHECKING:
@@ -165,4 +165,4 @@ def test_logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(log_windows, "MOVES", 1)
     monkeypatch.setattr(data, "_LINES_AT_ONCE", 200)
     figures = bench_logs.run(tmp_path, 200_000, list(bench_logs.EXPERIMENTS))
-    assert len(figures) == 7 and all(figure.required is not None for figure in figures)
+    assert len(figures) == 2 * len(log_appends.SHARES) + 7 and all(figure.required is not None for figure in figures)

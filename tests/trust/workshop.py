@@ -7,6 +7,7 @@ import subprocess
 import sys
 import textwrap
 from collections.abc import Sequence
+from importlib.util import cache_from_source
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,8 @@ class Workshop:
             if path.parent != self.folder and not (path.parent / "__init__.py").exists():
                 (path.parent / "__init__.py").write_text("")
             path.write_text(textwrap.dedent(text))
+            # Python would take a module of the same size, written in the same second, for the one it has compiled.
+            Path(cache_from_source(str(path))).unlink(missing_ok=True)
         importlib.invalidate_caches()
 
     def forget(self) -> None:
