@@ -18,6 +18,9 @@ from bench.apps.app import fingerprint, rdd_fingerprint
 from bench.measuring import Figure, jobs_in, plain_names, timed
 from bench.paper.laboratory import spark_session
 
+#: Jobs that users are shown.
+EXAMPLES = Path(__file__).parents[1] / "examples" / "logs"
+
 #: Percent of the log that arrive, with what is asked for and aimed at.
 SHARES = {5: (12.0, 18.0), 10: (7.0, 10.0), 15: (5.0, 7.0), 20: (4.0, 5.0), 25: (3.3, 4.0)}
 
@@ -44,7 +47,7 @@ def _sessions(lines: Any, names: dict[str, Any]) -> Any:
 
 KINDS = {
     "words": Kind("words of messages", "log_words.py", _words),
-    "sessions": Kind("sessions", "log_sessions.py", _sessions),
+    "sessions": Kind("sessions", str(EXAMPLES / "sessions.py"), _sessions),
 }
 
 

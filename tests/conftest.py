@@ -79,13 +79,14 @@ def _no_modules_of_other_files() -> Iterator[None]:
     yield
     for name in set(sys.modules) - modules:
         file = getattr(sys.modules[name], "__file__", None) or ""
-        if file.startswith(_TEMPORARY):
+        if file.startswith(_TEMPORARY) and not file.startswith(_OURS):
             del sys.modules[name]
     sys.path[:] = path
 
 
-#: Where tests write programs.
+#: Where tests write programs; and what stays, wherever somebody has cloned the repository to.
 _TEMPORARY = (tempfile.gettempdir(), str(_MEMORY))
+_OURS = (str(REPOSITORY), sys.prefix, sys.base_prefix)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

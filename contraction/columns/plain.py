@@ -1,4 +1,4 @@
-"""Containers of numbers and text, encoded by the interpreter's own C code: a fiftieth of the time of Python's.
+"""Containers of numbers and text, encoded by the interpreter's own C code, not one by one in Python.
 
 Contract: `plain_bytes` gives None, or bytes that follow from the value and the types in it alone: never from which
 objects are shared, or interned, in whichever process. `plain_value` gives the value back. `plain_rows` and
@@ -25,7 +25,6 @@ _PLAIN = _CONTAINERS | {int, str, float, bool, bytes, type(None)}
 
 #: Containers in containers, beyond which nobody looks: a value that holds itself has no end.
 _DEEPEST = 16
-
 
 #: Before the bytes of a plain value stand a letter and their number, seven bits a byte: these are most of them.
 TAG = b"m"
