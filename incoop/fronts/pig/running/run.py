@@ -1,0 +1,157 @@
+"""A script carried out: its steps in turn, its outputs in batches.
+
+Contract: what is loaded is there before the first batch runs, unless a command before it may bring it. Results go to
+`say`, what a reader should know to `tell`. What was stored by batches before one that fails is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from incoop.fronts.pig.errors import TextOf
+from incoop.fronts.pig.running.batches import Output, plan_of, rounds, scans_of, under
+from incoop.fronts.pig.running.paths import inputs_of
+from incoop.fronts.pig.running.shell import run_shell
+from incoop.fronts.pig.running.show import dump_line, illustrated
+from incoop.fronts.pig.running.steps import (
+    BatchEnd,
+    DumpStep,
+    ExplainStep,
+    IllustrateStep,
+    Loads,
+    ShellStep,
+    ShowStep,
+    Step,
+    StoreStep,
+)
+from incoop.query.plan.node import Plan
+from incoop.query.plan.show import show_plan
+from incoop.query.plan.single import Limit
+
+if TYPE_CHECKING:
+    from incoop.job_session import JobSession
+    from incoop.query.execution import Query, QueryResult
+
+Say = Callable[[str], None]
+#: So many rows of each relation does ILLUSTRATE show.
+_SHOWN = 3
+
+
+@dataclass
+class ScriptReport:
+    """What ran."""
+
+    script: str
+    queries: list[Any] = field(default_factory=list)
+    warnings: dict[str, int] = field(default_factory=dict)
+    written: int = 0
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "script": self.script,
+            "queries": [each.as_dict() for each in self.queries],
+            "files_written": self.written,
+            "warnings": self.warnings,
+        }
+
+    def __str__(self) -> str:
+        lines = [str(each) for each in self.queries]
+        lines += [f"{count} {kind}" for kind, count in self.warnings.items()]
+        return "\n".join([*lines, f"{self.script}: {self.written} part files written"])
+
+
+class ScriptRun:
+    """One run of a script in a session."""
+
+    def __init__(self, session: JobSession, name: str, say: Say, tell: Say, text_of: TextOf) -> None:
+        self.session, self.name, self.text_of = session, name, text_of
+        self.say, self.tell = say, tell
+        self.report = ScriptReport(name)
+        self._batches = 0
+
+    def run(self, steps: Sequence[Step]) -> ScriptReport:
+        check_inputs(steps, self.text_of)
+        pending: list[Output] = []
+        for step in steps:
+            match step:
+                case StoreStep():
+                    pending.append(step)
+                    continue
+                case ShowStep(text=text):
+                    self.say(text)
+                    continue
+                case ExplainStep():
+                    self._explain(step)
+                    continue
+                case DumpStep():
+                    pending.append(step)
+            self._batch(pending)
+            pending = []
+            match step:
+                case ShellStep():
+                    run_shell(step, self.say, self.text_of)
+                case IllustrateStep():
+                    self._illustrate(step)
+                case BatchEnd() | DumpStep():
+                    pass
+        self._batch(pending)
+        return self.report
+
+    def _batch(self, outputs: list[Output]) -> None:
+        for ready in rounds(outputs):
+            self._batches += 1
+            plans = tuple(map(plan_of, ready))
+            result = self._query(f"{self.name} {self._batches}", plans, ready[0].loads)
+            for number, output in enumerate(ready):
+                if isinstance(output, StoreStep):
+                    written = result.save(number, output.folder)
+                    self.report.written += len(written)
+                    self.tell(f"{len(written)} part files written to {output.folder}")
+                else:
+                    for row in result.rows(number):
+                        self.say(dump_line(row, output.relation.schema))
+            self.report.queries.append(result.report)
+            for kind, count in result.warnings.items():
+                self.report.warnings[kind] = self.report.warnings.get(kind, 0) + count
+
+    def _query(self, name: str, plans: tuple[Plan, ...], loads: Loads) -> QueryResult:
+        from incoop.query.execution import Query
+
+        query = Query(name, plans)
+        return query.run(self.session, _inputs(query, loads, self.text_of))
+
+    def _explain(self, step: ExplainStep) -> None:
+        text = "\n\n".join(show_plan(each.plan) for each in step.relations)
+        if step.out is None:
+            self.say(text)
+        else:
+            step.out.write_text(text + "\n", encoding="utf-8")
+
+    def _illustrate(self, step: IllustrateStep) -> None:
+        plans = tuple(Limit(each.plan, _SHOWN) for each in step.relations)
+        result = self._query(f"{self.name} illustrated", plans, step.loads)
+        for number, relation in enumerate(step.relations):
+            rows = list(islice(result.rows(number), _SHOWN))
+            self.say(illustrated(relation.alias or "@", relation.schema, rows) + "\n")
+
+
+def _inputs(query: Query, loads: Loads, text_of: TextOf) -> dict[str, Any]:
+    return {name: inputs_of(loads[name], text_of) for name in query.scans}
+
+
+def check_inputs(steps: Sequence[Step], text_of: TextOf) -> None:
+    """Refuse a script whose inputs are missing: those that no STORE and no command before may bring."""
+    folders = []
+    for step in steps:
+        if isinstance(step, ShellStep) and step.command not in ("cat", "ls", "pwd"):
+            return
+        if isinstance(step, StoreStep):
+            folders.append(step.folder)
+    for step in steps:
+        if isinstance(step, StoreStep | DumpStep):
+            for name in scans_of(plan_of(step)):
+                if not any(under(step.loads, name, folder) for folder in folders):
+                    inputs_of(step.loads[name], text_of)

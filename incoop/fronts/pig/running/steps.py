@@ -1,0 +1,76 @@
+"""What a script does in turn, once it is translated: values, which nothing has run yet for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from incoop.fronts.pig.syntax.nodes import PigNode
+from incoop.fronts.pig.translation.scope import LoadedPath, Relation
+from incoop.query.plan.single import Store
+
+#: Where scans find what they read, by their names.
+Loads = Mapping[str, LoadedPath]
+
+
+@dataclass(frozen=True)
+class Step:
+    """Something to do, and the statement that it comes from."""
+
+    statement: PigNode
+
+
+@dataclass(frozen=True)
+class StoreStep(Step):
+    """Write a relation; with other outputs, when the batch ends."""
+
+    plan: Store
+    folder: Path
+    loads: Loads
+
+
+@dataclass(frozen=True)
+class DumpStep(Step):
+    """Print a relation; it ends a batch."""
+
+    relation: Relation
+    loads: Loads
+
+
+@dataclass(frozen=True)
+class ShowStep(Step):
+    """Print a text that is known already: DESCRIBE."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class ExplainStep(Step):
+    """Print the plans of relations, or of what is stored so far."""
+
+    relations: tuple[Relation, ...]
+    loads: Loads
+    out: Path | None = None
+
+
+@dataclass(frozen=True)
+class IllustrateStep(Step):
+    """Print a few rows of relations, from what is loaded to the one that is asked for."""
+
+    relations: tuple[Relation, ...]
+    loads: Loads
+
+
+@dataclass(frozen=True)
+class ShellStep(Step):
+    """`fs`, `sh`, `rm`, … in a folder; what was stored before is written by then."""
+
+    command: str
+    words: tuple[str, ...]
+    folder: Path
+
+
+@dataclass(frozen=True)
+class BatchEnd(Step):
+    """EXEC: what was stored so far is written."""
