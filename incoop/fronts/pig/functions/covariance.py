@@ -1,0 +1,61 @@
+"""COV and COR: of every pair of bags of numbers, how they go together."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+from incoop.fronts.pig.functions.aggregates import bag_of
+from incoop.fronts.pig.functions.request import Request
+from incoop.query.expressions import build
+from incoop.query.expressions.nodes import Call, Expression
+from incoop.query.functions.exact import nearest_float
+from incoop.query.functions.function import Function, Signature
+from incoop.query.types import DOUBLE, TEXT, BagType, Field, Value
+from incoop.query.warnings import RANGE, NoValue
+
+_RESULT = BagType((Field("var1", TEXT), Field("var2", TEXT), Field("value", DOUBLE)))
+_NUMBERS = BagType((Field(None, DOUBLE),))
+
+
+def covariance(request: Request) -> Expression:
+    """A row for each two bags: their names and their covariance (COV) or correlation (COR)."""
+    if len(request.arguments) < 2:
+        raise request.mismatch("two bags of numbers, or more")
+    bags = tuple(build.cast(bag_of(request, at), _NUMBERS) for at in range(len(request.arguments)))
+    given = (*request.constructor, *(f"var{at}" for at in range(len(request.constructor), len(bags))))
+    compute = _correlated if request.name == "COR" else _together
+
+    def row(*columns: list[tuple[Value, ...]]) -> Value:
+        numbers = [[each[0] for each in column] for column in columns]
+        if len({len(each) for each in numbers}) > 1:
+            raise NoValue(RANGE)
+        pairs = [(one, other) for one in range(len(numbers)) for other in range(one + 1, len(numbers))]
+        return [(given[one], given[other], compute(numbers[one], numbers[other])) for one, other in pairs]
+
+    name = f"{request.name} {','.join(given[: len(bags)])!r}"
+    function = Function(name, lambda types: Signature(types, _RESULT), row, "bags of numbers", may_fail=True)
+    return Call(function, bags, position=request.position)
+
+
+def _sums(one: list[float], other: list[float]) -> tuple[Fraction, Fraction]:
+    """Of the products of what lies beside the means, and how many there are; exact, so that no order matters."""
+    rows = [(Fraction(x), Fraction(y)) for x, y in zip(one, other, strict=True) if x is not None and y is not None]
+    if not rows:
+        raise NoValue(RANGE)
+    size = len(rows)
+    return sum((x * y for x, y in rows), Fraction(0)) - sum(x for x, _ in rows) * sum(y for _, y in rows) / size, Fraction(size)
+
+
+def _together(one: list[float], other: list[float]) -> float:
+    if not all(each is None or math.isfinite(each) for each in (*one, *other)):
+        return math.nan
+    total, size = _sums(one, other)
+    return nearest_float(total / size)
+
+
+def _correlated(one: list[float], other: list[float]) -> float:
+    if not all(each is None or math.isfinite(each) for each in (*one, *other)):
+        return math.nan
+    total, own, others = _sums(one, other)[0], _sums(one, one)[0], _sums(other, other)[0]
+    return nearest_float(total) / math.sqrt(nearest_float(own * others)) if own and others else math.nan
