@@ -28,6 +28,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "submit": ("incoop.cli.submit:submit", "Run an unmodified PySpark RDD program, memoized."),
     "streaming": ("incoop.cli.streaming:streaming", "Run a Hadoop Streaming job, same options."),
     "mrjob": ("incoop.cli.mrjob:mrjob", "Run an unmodified mrjob job, memoized."),
+    "pig": ("incoop.cli.pig:pig", "Run a Pig Latin script, each statement memoized."),
     "demo": ("incoop.cli.demo:demo", "Show the whole idea in one minute."),
     "doctor": ("incoop.cli.doctor:doctor", "Say what is missing on this machine, and how to get it."),
     "put": ("incoop.cli.put:put", "Store files as a new version of a dataset."),

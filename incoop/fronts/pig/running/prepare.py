@@ -27,10 +27,10 @@ from incoop.fronts.pig.syntax import statements as s
 from incoop.fronts.pig.syntax.nodes import PigNode
 from incoop.fronts.pig.syntax.parameters import Parameters
 from incoop.fronts.pig.syntax.script import read_script
-from incoop.fronts.pig.translation.loads import stored
+from incoop.fronts.pig.translation.loads import served, stored
 from incoop.fronts.pig.translation.relations import relation_of
 from incoop.fronts.pig.translation.row_operators import asserted, split
-from incoop.fronts.pig.translation.scope import Relation, ScriptScope
+from incoop.fronts.pig.translation.scope import ScriptRelation, ScriptScope
 from incoop.fronts.pig.translation.types import describe_text, type_text
 from incoop.fronts.pig.udfs import load_udfs
 from incoop.query.errors import BadPlan, nearest
@@ -111,8 +111,8 @@ class Preparation:
             case s.DefineMacro() | s.MacroCall() | s.ImportStatement():
                 raise AssertionError("macros and imports are expanded when a script is read")
 
-    def _named(self, name: str | None, relation: Relation, scope: ScriptScope) -> None:
-        relation = Relation(name, relation.plan, relation.schema, relation.bags, relation.columns, relation.nested)
+    def _named(self, name: str | None, relation: ScriptRelation, scope: ScriptScope) -> None:
+        relation = ScriptRelation(name, relation.plan, relation.schema, relation.bags, relation.columns, relation.nested)
         scope.previous = relation
         if name is not None:
             scope.relations[name] = relation
@@ -121,7 +121,7 @@ class Preparation:
 
     def _store(self, statement: s.StoreStatement, scope: ScriptScope) -> None:
         relation = relation_of(statement.source, scope).whole()
-        folder = (scope.folder / statement.path.removeprefix("file://")).absolute()
+        folder = (scope.folder / served(statement.path, at(statement))).absolute().resolve()
         earlier = self._folders.get(folder)
         if earlier is not None:
             raise BadPlan(
@@ -201,7 +201,7 @@ class Preparation:
                 self.steps.append(ShellStep(statement, command, words, scope.folder))
 
 
-def _asked(source: o.RelationName | o.PreviousRelation | None, scope: ScriptScope, statement: PigNode) -> Relation:
+def _asked(source: o.RelationName | o.PreviousRelation | None, scope: ScriptScope, statement: PigNode) -> ScriptRelation:
     return scope.relation(source or o.PreviousRelation(place=statement.place))
 
 
@@ -223,14 +223,14 @@ def _described(
     return describe_text(relation.alias or "@", relation.schema)
 
 
-def _outputs_of(step: Step) -> Iterator[Relation]:
+def _outputs_of(step: Step) -> Iterator[ScriptRelation]:
     if isinstance(step, StoreStep):
-        yield Relation(step.plan.name, step.plan, step.plan.schema)
+        yield ScriptRelation(step.plan.name, step.plan, step.plan.schema)
     elif isinstance(step, DumpStep):
         yield step.relation
 
 
-def _way_to(relation: Relation, scope: ScriptScope) -> tuple[Relation, ...]:
+def _way_to(relation: ScriptRelation, scope: ScriptScope) -> tuple[ScriptRelation, ...]:
     """Named relations that a relation comes from, first ones first, and itself."""
     below: set[int] = set()
     waiting = [relation.plan]

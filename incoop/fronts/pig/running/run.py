@@ -7,11 +7,12 @@ Contract: what is loaded is there before the first batch runs, unless a command 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from incoop.fronts.pig.errors import TextOf
+from incoop.fronts.pig.errors import MissingInput, TextOf
 from incoop.fronts.pig.running.batches import Output, plan_of, rounds, scans_of, under
 from incoop.fronts.pig.running.paths import inputs_of
 from incoop.fronts.pig.running.shell import run_shell
@@ -140,6 +141,26 @@ class ScriptRun:
 
 def _inputs(query: Query, loads: Loads, text_of: TextOf) -> dict[str, Any]:
     return {name: inputs_of(loads[name], text_of) for name in query.scans}
+
+
+def explained(steps: Sequence[Step]) -> str:
+    """The plans of all outputs, each below its name."""
+    found = []
+    for step in steps:
+        if isinstance(step, StoreStep | DumpStep):
+            name = f"STORE {step.plan.name} INTO {step.folder}" if isinstance(step, StoreStep) else "DUMP"
+            found.append(f"{name}\n{show_plan(plan_of(step))}")
+    return "\n\n".join(found)
+
+
+def input_paths(steps: Sequence[Step]) -> list[str]:
+    """Paths that exist now of all that is loaded."""
+    found: list[str] = []
+    for step in steps:
+        for loaded in step.loads.values() if isinstance(step, StoreStep | DumpStep) else ():
+            with suppress(MissingInput):
+                found += inputs_of(loaded, lambda _: None)
+    return list(dict.fromkeys(found))
 
 
 def check_inputs(steps: Sequence[Step], text_of: TextOf) -> None:

@@ -6,6 +6,7 @@ command that fails ends the script, as in Pig, but for `rmf` of what is not ther
 
 from __future__ import annotations
 
+import shlex
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
@@ -105,8 +106,8 @@ def _files(path: Path) -> list[Path]:
 
 
 def _sh(step: ShellStep, say: Say, text_of: TextOf) -> None:
-    """A command by bash, its words as Pig hands them on."""
-    line = " ".join(step.words)
+    """A command by bash. A word with blanks in it was quoted, and is again."""
+    line = " ".join(shlex.quote(word) if any(map(str.isspace, word)) else word for word in step.words)
     done = subprocess.run(["bash", "-c", line], cwd=step.folder, capture_output=True, check=False)
     for each in done.stdout.decode(errors="replace").splitlines():
         say(each)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from incoop.fronts.pig.syntax.nodes import PigNode
-from incoop.fronts.pig.translation.scope import LoadedPath, Relation
+from incoop.fronts.pig.translation.scope import LoadedPath, ScriptRelation
 from incoop.query.plan.single import Store
 
 #: Where scans find what they read, by their names.
@@ -34,7 +34,7 @@ class StoreStep(Step):
 class DumpStep(Step):
     """Print a relation; it ends a batch."""
 
-    relation: Relation
+    relation: ScriptRelation
     loads: Loads
 
 
@@ -49,7 +49,7 @@ class ShowStep(Step):
 class ExplainStep(Step):
     """Print the plans of relations, or of what is stored so far."""
 
-    relations: tuple[Relation, ...]
+    relations: tuple[ScriptRelation, ...]
     loads: Loads
     out: Path | None = None
 
@@ -58,7 +58,7 @@ class ExplainStep(Step):
 class IllustrateStep(Step):
     """Print a few rows of relations, from what is loaded to the one that is asked for."""
 
-    relations: tuple[Relation, ...]
+    relations: tuple[ScriptRelation, ...]
     loads: Loads
 
 

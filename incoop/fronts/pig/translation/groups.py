@@ -11,7 +11,7 @@ from itertools import product
 from incoop.fronts.pig.errors import at, refuse
 from incoop.fronts.pig.syntax import operators as o
 from incoop.fronts.pig.translation.made import tuple_of
-from incoop.fronts.pig.translation.scope import Relation, RowScope, ScriptScope
+from incoop.fronts.pig.translation.scope import ScriptRelation, RowScope, ScriptScope
 from incoop.fronts.pig.translation.terms import arguments_of, names_of
 from incoop.query.errors import BadPlan
 from incoop.query.expressions import build
@@ -39,7 +39,7 @@ def same_keys(
     return [list(each) for each in zip(*columns, strict=True)]
 
 
-def grouped(sources: list[Relation], operator: o.GroupOperator, script: ScriptScope) -> Relation:
+def grouped(sources: list[ScriptRelation], operator: o.GroupOperator, script: ScriptScope) -> ScriptRelation:
     keys: list[list[Expression]] = []
     for source, given in zip(sources, operator.inputs, strict=True):
         scope = RowScope.of(source, script)
@@ -52,12 +52,12 @@ def grouped(sources: list[Relation], operator: o.GroupOperator, script: ScriptSc
 
 
 def _group(
-    sources: list[Relation],
+    sources: list[ScriptRelation],
     keys: list[list[Expression]],
     names: list[Field],
     required: tuple[bool, ...],
     operator: o.GroupOperator | o.CubeOperator,
-) -> Relation:
+) -> ScriptRelation:
     count = len(names)
     plan = Cogroup(
         tuple(source.plan for source in sources),
@@ -73,7 +73,7 @@ def _group(
     key = parts[0] if count == 1 else tuple_of(parts, tuple(names))
     bags = tuple(Field(source.alias, BagType(source.schema.fields)) for source in sources)
     columns = (key, *(Reference(count + index, bag.type, bag.name) for index, bag in enumerate(bags)))
-    return Relation(
+    return ScriptRelation(
         None,
         plan,
         Schema((Field("group", key.type), *bags)),
@@ -82,7 +82,7 @@ def _group(
     )
 
 
-def cubed(source: Relation, operator: o.CubeOperator, script: ScriptScope) -> Relation:
+def cubed(source: ScriptRelation, operator: o.CubeOperator, script: ScriptScope) -> ScriptRelation:
     """Each row once for each combination of dimensions, the others null; then a group. A null that was there before is
     the text `unknown`, as in Pig."""
     where = at(operator)
@@ -111,7 +111,7 @@ def cubed(source: Relation, operator: o.CubeOperator, script: ScriptScope) -> Re
         *(fields[index] for index in rest),
     )
     expanded = Expand(source.plan, projections, tuple(field.name for field in all_fields), position=where)
-    relation = Relation("cube", expanded, Schema(all_fields))
+    relation = ScriptRelation("cube", expanded, Schema(all_fields))
     keys: list[Expression] = [
         Reference(index, all_fields[index].type, all_fields[index].name) for index in range(len(names))
     ]

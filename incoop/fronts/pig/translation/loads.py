@@ -6,11 +6,13 @@ another query; the scope knows the path. Paths are not looked at here.
 
 from __future__ import annotations
 
+from incoop.base.errors import BadCall
+from incoop.base.paths import local_path
 from incoop.fronts.pig import formats
 from incoop.fronts.pig.errors import PigPosition, at, refuse
 from incoop.fronts.pig.syntax import operators as o
 from incoop.fronts.pig.syntax.statements import DefineCommand
-from incoop.fronts.pig.translation.scope import LoadedPath, Relation, ScriptScope
+from incoop.fronts.pig.translation.scope import LoadedPath, ScriptRelation, ScriptScope
 from incoop.fronts.pig.translation.types import fields_of
 from incoop.query.errors import BadPlan, QueryError, nearest
 from incoop.query.plan.single import Scan, Store, StreamThrough
@@ -23,11 +25,20 @@ _TABBED = ("PigStreaming", "PigStorage")
 _DEFAULT = o.FunctionReference("PigStorage")
 
 
-def loaded(alias: str | None, operator: o.LoadOperator, script: ScriptScope) -> Relation:
+def loaded(alias: str | None, operator: o.LoadOperator, script: ScriptScope) -> ScriptRelation:
+    served(operator.path, at(operator))
     declared = None if operator.schema is None else Schema(fields_of(operator.schema))
     form = format_called(operator.function, declared or Schema(None), script, at(operator))
     plan = Scan(_scan_name(alias, operator, form, script), form, position=at(operator))
-    return Relation(None, plan, form.schema)
+    return ScriptRelation(None, plan, form.schema)
+
+
+def served(path: str, where: PigPosition) -> str:
+    """A path of this machine; other file systems are refused at their place."""
+    try:
+        return local_path(path)
+    except BadCall as error:
+        raise QueryError(str(error), where) from error
 
 
 def _scan_name(alias: str | None, operator: o.LoadOperator, form: TextFormat, script: ScriptScope) -> str:
@@ -62,7 +73,7 @@ def format_called(
 
 
 def stored(
-    name: str, source: Relation, function: o.FunctionReference | None, script: ScriptScope, where: PigPosition
+    name: str, source: ScriptRelation, function: o.FunctionReference | None, script: ScriptScope, where: PigPosition
 ) -> Store:
     """What STORE writes."""
     form = format_called(function, source.schema, script, where)
@@ -72,7 +83,7 @@ def stored(
 # ---- STREAM
 
 
-def streamed(source: Relation, operator: o.StreamOperator, script: ScriptScope) -> Relation:
+def streamed(source: ScriptRelation, operator: o.StreamOperator, script: ScriptScope) -> ScriptRelation:
     """Rows go through a command as tabbed lines, and come back so."""
     where = at(operator)
     command = operator.command or ""
@@ -88,7 +99,7 @@ def streamed(source: Relation, operator: o.StreamOperator, script: ScriptScope) 
     sent = DelimitedText(source.schema)
     received = DelimitedText(Schema(None if operator.schema is None else fields_of(operator.schema)))
     plan = StreamThrough(source.plan, command, sent, received, position=where)
-    return Relation(None, plan, received.schema)
+    return ScriptRelation(None, plan, received.schema)
 
 
 def _command(defined: DefineCommand, script: ScriptScope) -> str:

@@ -7,11 +7,11 @@ from incoop.fronts.pig.syntax import operators as o
 from incoop.fronts.pig.translation.groups import cubed, grouped
 from incoop.fronts.pig.translation.loads import loaded, streamed
 from incoop.fronts.pig.translation.row_operators import distinct, filtered, foreach, limited, ordered, ranked, sampled
-from incoop.fronts.pig.translation.scope import Relation, ScriptScope
+from incoop.fronts.pig.translation.scope import ScriptRelation, ScriptScope
 from incoop.fronts.pig.translation.several_inputs import crossed, joined, united
 
 
-def relation_of(written: o.Relation, script: ScriptScope, alias: str | None = None) -> Relation:
+def relation_of(written: o.Relation, script: ScriptScope, alias: str | None = None) -> ScriptRelation:
     """The relation that a name, `@` or an operator stands for; `alias` is what an operator's result will be called."""
     match written:
         case o.RelationName() | o.PreviousRelation():
@@ -52,6 +52,6 @@ def relation_of(written: o.Relation, script: ScriptScope, alias: str | None = No
             )
 
 
-def _whole(source: o.Relation, script: ScriptScope) -> Relation:
+def _whole(source: o.Relation, script: ScriptScope) -> ScriptRelation:
     """An input whose rows are its fields."""
     return relation_of(source, script).whole()

@@ -15,7 +15,7 @@ from incoop.fronts.pig.syntax import statements as s
 from incoop.fronts.pig.syntax import terms as t
 from incoop.fronts.pig.translation.blocks import block_scope, sort_keys
 from incoop.fronts.pig.translation.generate import generated
-from incoop.fronts.pig.translation.scope import Relation, RowScope, ScriptScope
+from incoop.fronts.pig.translation.scope import ScriptRelation, RowScope, ScriptScope
 from incoop.fronts.pig.translation.terms import condition, constant_value, expression, number
 from incoop.query.expressions import build
 from incoop.query.expressions.nodes import (
@@ -35,12 +35,12 @@ from incoop.query.schema import Schema
 from incoop.query.types import BOOLEAN, DOUBLE, LONG, Field, Type, Value
 
 
-def filtered(source: Relation, operator: o.FilterOperator, script: ScriptScope) -> Relation:
+def filtered(source: ScriptRelation, operator: o.FilterOperator, script: ScriptScope) -> ScriptRelation:
     found = condition(operator.condition, RowScope.of(source, script))
     return source.over(Filter(source.plan, found, position=at(operator)))
 
 
-def foreach(source: Relation, operator: o.ForeachOperator, script: ScriptScope) -> Relation:
+def foreach(source: ScriptRelation, operator: o.ForeachOperator, script: ScriptScope) -> ScriptRelation:
     scope = block_scope(operator.nested, RowScope.of(source, script))
     items = operator.items
     if len(items) == 1 and isinstance(items[0].term, t.StarTerm) and source.schema.fields is None:
@@ -51,29 +51,29 @@ def foreach(source: Relation, operator: o.ForeachOperator, script: ScriptScope) 
         plan: Any = Project(source.plan, results, tuple(each[0] for each in made.names), position=where)
     else:
         plan = Generate(source.plan, results, tuple(made.flatten), made.names, position=where)
-    return Relation(None, plan, made.schema, nested={name: value.type for name, value in scope.nested.items()})
+    return ScriptRelation(None, plan, made.schema, nested={name: value.type for name, value in scope.nested.items()})
 
 
-def ordered(source: Relation, operator: o.OrderOperator, script: ScriptScope) -> Relation:
+def ordered(source: ScriptRelation, operator: o.OrderOperator, script: ScriptScope) -> ScriptRelation:
     if operator.function is not None:
         refuse("ORDER … USING a function of your own is not carried out. Order by a value it computes.", operator)
     keys, directions = sort_keys(operator.keys, RowScope.of(source, script))
     return source.over(Sort(source.plan, keys, directions, position=at(operator)))
 
 
-def ranked(source: Relation, operator: o.RankOperator, script: ScriptScope) -> Relation:
+def ranked(source: ScriptRelation, operator: o.RankOperator, script: ScriptScope) -> ScriptRelation:
     keys, directions = sort_keys(operator.keys, RowScope.of(source, script))
     name = f"rank_{source.alias}" if source.alias else "rank"
     plan = Rank(source.plan, keys, directions, operator.dense, name, position=at(operator))
     bags = frozenset(index + 1 for index in source.bags)
-    return Relation(None, plan, Schema((Field(name, LONG),)) + source.schema, bags)
+    return ScriptRelation(None, plan, Schema((Field(name, LONG),)) + source.schema, bags)
 
 
-def distinct(source: Relation, operator: o.DistinctOperator) -> Relation:
+def distinct(source: ScriptRelation, operator: o.DistinctOperator) -> ScriptRelation:
     return source.over(DistinctRows(source.plan, position=at(operator)))
 
 
-def limited(source: Relation, operator: o.LimitOperator, script: ScriptScope) -> Relation:
+def limited(source: ScriptRelation, operator: o.LimitOperator, script: ScriptScope) -> ScriptRelation:
     """A count that is a value of another relation is known late: the rows are numbered, and those up to it kept."""
     scope = RowScope(Schema(()), script)
     value = constant_value(operator.count, scope, "what LIMIT takes")
@@ -118,7 +118,7 @@ def share_of(*values: Value) -> float:
 _SAMPLE = Function("pig_sample_share", _Share(), share_of, takes_nulls=True, version=1)
 
 
-def sampled(source: Relation, operator: o.SampleOperator, script: ScriptScope) -> Relation:
+def sampled(source: ScriptRelation, operator: o.SampleOperator, script: ScriptScope) -> ScriptRelation:
     """Rows are chosen by their content, so that the same rows are chosen again."""
     where = at(operator)
     scope = RowScope(Schema(()), script)
@@ -137,7 +137,7 @@ def sampled(source: Relation, operator: o.SampleOperator, script: ScriptScope) -
 # ---- SPLIT and ASSERT
 
 
-def split(source: Relation, statement: s.SplitStatement, script: ScriptScope) -> list[tuple[str, Relation]]:
+def split(source: ScriptRelation, statement: s.SplitStatement, script: ScriptScope) -> list[tuple[str, ScriptRelation]]:
     """A relation for each branch. OTHERWISE has the rows for which all conditions are false; a null is not false."""
     scope = RowScope.of(source, script)
     conditions = {id(each): condition(each.condition, scope) for each in statement.branches if each.condition}
@@ -184,7 +184,7 @@ class _Check:
         return True
 
 
-def asserted(source: Relation, statement: s.AssertStatement, script: ScriptScope) -> Relation:
+def asserted(source: ScriptRelation, statement: s.AssertStatement, script: ScriptScope) -> ScriptRelation:
     """The same rows, if all of them are as is said; else what computes them fails, and shows the row."""
     where = at(statement)
     message = statement.message or "a row is not as ASSERT says"

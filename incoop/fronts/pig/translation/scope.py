@@ -34,7 +34,7 @@ class UnknownRelation(QueryError):
 
 
 @dataclass(frozen=True)
-class Relation:
+class ScriptRelation:
     """A relation of a script: what computes it, and its fields as the script names them."""
 
     alias: str | None
@@ -48,11 +48,11 @@ class Relation:
     #: Types of what the block that made it names, for DESCRIBE.
     nested: Mapping[str, Type] = field(default_factory=dict)
 
-    def over(self, plan: Plan) -> Relation:
+    def over(self, plan: Plan) -> ScriptRelation:
         """The same fields, of other rows."""
         return replace(self, plan=plan, nested={})
 
-    def whole(self) -> Relation:
+    def whole(self) -> ScriptRelation:
         """The same with rows that are the fields."""
         if self.columns is None:
             return self
@@ -78,19 +78,19 @@ class ScriptScope:
 
     registry: Registry
     folder: Path = field(default_factory=Path)
-    relations: dict[str, Relation] = field(default_factory=dict)
+    relations: dict[str, ScriptRelation] = field(default_factory=dict)
     functions: dict[str, o.FunctionReference] = field(default_factory=dict)
     commands: dict[str, DefineCommand] = field(default_factory=dict)
     #: The user's functions, by the names that the script calls them by.
     user: dict[str, Any] = field(default_factory=dict)
     settings: dict[str, str] = field(default_factory=dict)
-    previous: Relation | None = None
+    previous: ScriptRelation | None = None
     #: What is loaded, by the names of scans.
     loads: dict[str, LoadedPath] = field(default_factory=dict)
     #: What a reader of the script should know, each once.
     notes: list[str] = field(default_factory=list)
 
-    def relation(self, name: o.RelationName | o.PreviousRelation) -> Relation:
+    def relation(self, name: o.RelationName | o.PreviousRelation) -> ScriptRelation:
         if isinstance(name, o.PreviousRelation):
             if self.previous is None:
                 raise BadPlan("there is no relation before this one. Write its alias in place of @.", at(name))
@@ -119,7 +119,7 @@ class RowScope:
     outer: RowScope | None = None
 
     @classmethod
-    def of(cls, relation: Relation, script: ScriptScope) -> RowScope:
+    def of(cls, relation: ScriptRelation, script: ScriptScope) -> RowScope:
         return cls(relation.schema, script, relation.bags, relation.columns)
 
     def inside(self, fields: tuple[Field, ...] | None) -> RowScope:

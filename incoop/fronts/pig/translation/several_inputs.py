@@ -11,7 +11,7 @@ from functools import reduce
 from incoop.fronts.pig.errors import PigPosition, at
 from incoop.fronts.pig.syntax import operators as o
 from incoop.fronts.pig.translation.groups import same_keys
-from incoop.fronts.pig.translation.scope import Relation, RowScope, ScriptScope
+from incoop.fronts.pig.translation.scope import ScriptRelation, RowScope, ScriptScope
 from incoop.fronts.pig.translation.terms import arguments_of
 from incoop.query.errors import BadPlan, TypeMismatch
 from incoop.query.expressions.nodes import Cast, Constant, Expression, Reference
@@ -22,7 +22,7 @@ from incoop.query.schema import Schema
 from incoop.query.types import NULL, BagType, Field, MapType, TupleType, Type, common_type, same_shape
 
 
-def joined(sources: list[Relation], operator: o.JoinOperator, script: ScriptScope) -> Relation:
+def joined(sources: list[ScriptRelation], operator: o.JoinOperator, script: ScriptScope) -> ScriptRelation:
     keys = [
         arguments_of(given.keys, RowScope.of(source, script))
         for source, given in zip(sources, operator.inputs, strict=True)
@@ -35,12 +35,12 @@ def joined(sources: list[Relation], operator: o.JoinOperator, script: ScriptScop
     return _beside(sources, plan, inner=kind == "inner")
 
 
-def crossed(sources: list[Relation], operator: o.CrossOperator) -> Relation:
+def crossed(sources: list[ScriptRelation], operator: o.CrossOperator) -> ScriptRelation:
     plan = reduce(lambda one, other: Cross(one, other, position=at(operator)), (each.plan for each in sources))
     return _beside(sources, plan, inner=True)
 
 
-def _beside(sources: list[Relation], plan: Plan, inner: bool) -> Relation:
+def _beside(sources: list[ScriptRelation], plan: Plan, inner: bool) -> ScriptRelation:
     """A relation whose rows are rows of all sources side by side."""
     schema, bags, known = Schema(()), set[int](), True
     for source in sources:
@@ -48,16 +48,16 @@ def _beside(sources: list[Relation], plan: Plan, inner: bool) -> Relation:
             bags |= {schema.width + index for index in source.bags}
         schema += source.schema.qualified(source.alias) if source.alias else source.schema
         known = schema.fields is not None
-    return Relation(None, plan, schema, frozenset(bags))
+    return ScriptRelation(None, plan, schema, frozenset(bags))
 
 
-def united(sources: list[Relation], operator: o.UnionOperator) -> Relation:
+def united(sources: list[ScriptRelation], operator: o.UnionOperator) -> ScriptRelation:
     where = at(operator)
     if operator.onschema:
         return _united_by_name(sources, where)
     widths = {source.schema.width for source in sources}
     if None in widths:
-        return Relation(None, Union(tuple(source.plan for source in sources), position=where), Schema(None))
+        return ScriptRelation(None, Union(tuple(source.plan for source in sources), position=where), Schema(None))
     if len(widths) > 1:
         shown = " and ".join(map(str, sorted(width for width in widths if width is not None)))
         raise BadPlan(f"inputs of this UNION have {shown} fields. Write UNION ONSCHEMA to match them by name.", where)
@@ -65,10 +65,10 @@ def united(sources: list[Relation], operator: o.UnionOperator) -> Relation:
     fields = tuple(_merged(list(column), where) for column in columns)
     places = tuple(range(len(fields)))
     plans = tuple(_fitted(source, fields, places, where) for source in sources)
-    return Relation(None, Union(plans, position=where), Schema(fields))
+    return ScriptRelation(None, Union(plans, position=where), Schema(fields))
 
 
-def _united_by_name(sources: list[Relation], where: PigPosition) -> Relation:
+def _united_by_name(sources: list[ScriptRelation], where: PigPosition) -> ScriptRelation:
     """Columns of one name are one; those that are new stand at the end, and are null where they are not."""
     columns: list[list[Field]] = []
     places: list[list[int | None]] = [[] for _ in sources]
@@ -93,7 +93,7 @@ def _united_by_name(sources: list[Relation], where: PigPosition) -> Relation:
             places[number][found] = index
     fields = tuple(_merged(column, where) for column in columns)
     plans = tuple(_fitted(source, fields, tuple(its), where) for source, its in zip(sources, places, strict=True))
-    return Relation(None, Union(plans, position=where), Schema(fields))
+    return ScriptRelation(None, Union(plans, position=where), Schema(fields))
 
 
 def _one_name(one: Field, other: Field) -> bool:
@@ -123,7 +123,7 @@ def _common(one: Type, other: Type) -> Type | None:
     return common_type(one, other)
 
 
-def _fitted(source: Relation, fields: tuple[Field, ...], places: tuple[int | None, ...], where: PigPosition) -> Plan:
+def _fitted(source: ScriptRelation, fields: tuple[Field, ...], places: tuple[int | None, ...], where: PigPosition) -> Plan:
     """The plan of an input, its fields at their places and of their types."""
     known = source.schema.fields or ()
     results: list[Expression] = []
