@@ -1,8 +1,9 @@
-"""The examples of docs/pig.md are read, and its errors are as it says."""
+"""The examples of docs/pig.md are read and run, and its errors are as it says."""
 
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +12,7 @@ from incoop.fronts.pig.syntax.print_script import print_script
 from incoop.fronts.pig.syntax.script import parse_script
 
 from ..conftest import REPOSITORY
+from .cases import Case, by_reference, prepared, printed_by, write_inputs
 
 PAGE = (REPOSITORY / "docs" / "pig.md").read_text()
 EXAMPLES = re.findall(r"```pig\n(.*?)```", PAGE, re.DOTALL)
@@ -24,7 +26,27 @@ def test_example(example: str) -> None:
 
 
 def test_the_page_has_examples_of_everything() -> None:
-    assert len(EXAMPLES) == 4
+    assert len(EXAMPLES) == 4 and len(RUN) == 6 and set(INPUTS) == {"students", "marks"}
+
+
+INPUTS = dict(re.findall(r"```text (\w+)\n(.*?)```", PAGE, re.DOTALL))
+RUN = re.findall(r"```pig-run\n(.*?)```\n\n```text\n(.*?)```", PAGE, re.DOTALL)
+
+
+@pytest.mark.parametrize(("script", "printed"), RUN, ids=lambda example: example.split("\n")[0][:30])
+def test_what_an_example_prints(script: str, printed: str, tmp_path: Path) -> None:
+    case = Case("an example", INPUTS, script, tuple(printed.splitlines()), None)
+    write_inputs(case, tmp_path)
+    steps = prepared(case, tmp_path)
+    found = printed_by(steps, lambda plans, inputs: by_reference(plans, inputs, steps))
+    assert found == list(case.printed)
+
+
+def test_what_is_said_of_a_wrong_name(tmp_path: Path) -> None:
+    ((script, shown),) = re.findall(r"```pig-bad-run\n(.*?)```\n\n```text\n(.*?)\n```", PAGE, re.DOTALL)
+    with pytest.raises(PigSyntaxError) as caught:
+        prepared(Case("an error", INPUTS, script, (), shown), tmp_path)
+    assert str(caught.value) == shown
 
 
 def test_the_error_is_as_shown() -> None:

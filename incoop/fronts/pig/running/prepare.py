@@ -112,7 +112,9 @@ class Preparation:
                 raise AssertionError("macros and imports are expanded when a script is read")
 
     def _named(self, name: str | None, relation: ScriptRelation, scope: ScriptScope) -> None:
-        relation = ScriptRelation(name, relation.plan, relation.schema, relation.bags, relation.columns, relation.nested)
+        relation = ScriptRelation(
+            name, relation.plan, relation.schema, relation.bags, relation.columns, relation.nested
+        )
         scope.previous = relation
         if name is not None:
             scope.relations[name] = relation
@@ -201,7 +203,9 @@ class Preparation:
                 self.steps.append(ShellStep(statement, command, words, scope.folder))
 
 
-def _asked(source: o.RelationName | o.PreviousRelation | None, scope: ScriptScope, statement: PigNode) -> ScriptRelation:
+def _asked(
+    source: o.RelationName | o.PreviousRelation | None, scope: ScriptScope, statement: PigNode
+) -> ScriptRelation:
     return scope.relation(source or o.PreviousRelation(place=statement.place))
 
 

@@ -11,7 +11,7 @@ from itertools import product
 from incoop.fronts.pig.errors import at, refuse
 from incoop.fronts.pig.syntax import operators as o
 from incoop.fronts.pig.translation.made import tuple_of
-from incoop.fronts.pig.translation.scope import ScriptRelation, RowScope, ScriptScope
+from incoop.fronts.pig.translation.scope import RowScope, ScriptRelation, ScriptScope
 from incoop.fronts.pig.translation.terms import arguments_of, names_of
 from incoop.query.errors import BadPlan
 from incoop.query.expressions import build

@@ -15,7 +15,7 @@ from incoop.fronts.pig.syntax import statements as s
 from incoop.fronts.pig.syntax import terms as t
 from incoop.fronts.pig.translation.blocks import block_scope, sort_keys
 from incoop.fronts.pig.translation.generate import generated
-from incoop.fronts.pig.translation.scope import ScriptRelation, RowScope, ScriptScope
+from incoop.fronts.pig.translation.scope import RowScope, ScriptRelation, ScriptScope
 from incoop.fronts.pig.translation.terms import condition, constant_value, expression, number
 from incoop.query.expressions import build
 from incoop.query.expressions.nodes import (

@@ -11,7 +11,7 @@ from functools import reduce
 from incoop.fronts.pig.errors import PigPosition, at
 from incoop.fronts.pig.syntax import operators as o
 from incoop.fronts.pig.translation.groups import same_keys
-from incoop.fronts.pig.translation.scope import ScriptRelation, RowScope, ScriptScope
+from incoop.fronts.pig.translation.scope import RowScope, ScriptRelation, ScriptScope
 from incoop.fronts.pig.translation.terms import arguments_of
 from incoop.query.errors import BadPlan, TypeMismatch
 from incoop.query.expressions.nodes import Cast, Constant, Expression, Reference
@@ -123,7 +123,9 @@ def _common(one: Type, other: Type) -> Type | None:
     return common_type(one, other)
 
 
-def _fitted(source: ScriptRelation, fields: tuple[Field, ...], places: tuple[int | None, ...], where: PigPosition) -> Plan:
+def _fitted(
+    source: ScriptRelation, fields: tuple[Field, ...], places: tuple[int | None, ...], where: PigPosition
+) -> Plan:
     """The plan of an input, its fields at their places and of their types."""
     known = source.schema.fields or ()
     results: list[Expression] = []

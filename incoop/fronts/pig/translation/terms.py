@@ -14,7 +14,7 @@ from incoop.fronts.pig.functions import matches
 from incoop.fronts.pig.syntax import terms as t
 from incoop.fronts.pig.translation.calls import call
 from incoop.fronts.pig.translation.made import bag_of, parts_of, tuple_of
-from incoop.fronts.pig.translation.scope import ScriptRelation, RowScope, from_inside
+from incoop.fronts.pig.translation.scope import RowScope, ScriptRelation, from_inside
 from incoop.fronts.pig.translation.types import type_of
 from incoop.query.errors import BadPlan, TypeMismatch, UnknownField, nearest
 from incoop.query.expressions import build
