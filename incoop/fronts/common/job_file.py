@@ -47,8 +47,8 @@ def load_jobs(path: Path) -> dict[str, Job]:
     """All jobs that a file defines, by the names that it gives them: at least one."""
     if not path.is_file():
         raise BadCall(f"{path} is not a file. Name a Python file that defines a Job, as in job.py or job.py:NAME.")
-    module_name = _module_name(path)
-    spec = importlib.util.spec_from_file_location(module_name, path)
+    name = module_name(path)
+    spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         raise BadCall(f"{path} is not a Python file.")
     module = importlib.util.module_from_spec(spec)
@@ -57,7 +57,7 @@ def load_jobs(path: Path) -> dict[str, Job]:
     if folder in sys.path:  # loaded before
         sys.path.remove(folder)
     sys.path.insert(0, folder)
-    sys.modules[module_name] = module
+    sys.modules[name] = module
     try:
         spec.loader.exec_module(module)
     except USERS_ERRORS as error:
@@ -80,13 +80,13 @@ def window_of(named: str, window: str, time_of: str) -> Window | None:
     if not time_of or "%" in time_of:
         return parsed(window, time_of or None)
     path, _ = split_name(named)
-    function = getattr(sys.modules[_module_name(path)], time_of, None)
+    function = getattr(sys.modules[module_name(path)], time_of, None)
     if not callable(function):
         raise BadCall(f"{path} defines no function {time_of}, which is to give a record's time.")
     return parsed(window, function)
 
 
-def _module_name(path: Path) -> str:
+def module_name(path: Path) -> str:
     """The name that the file's neighbours import it by, unless Python, a package or another job's file has that name.
 
     Nobody loses theirs: what travels to workers is found by its name.

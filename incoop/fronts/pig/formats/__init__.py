@@ -1,8 +1,19 @@
-"""Loaders and storers by the names that scripts call them: PigStorage, JsonLoader and the others, as formats of queries.
+"""Loaders and storers by the names that scripts call them: PigStorage, JsonLoader and the others, as formats of
+queries.
 
-What an analysis calls: `format_of(name, arguments, schema)` gives the TextFormat of a LOAD or a STORE;
-`source_tag(name, arguments)` says whether it puts the file's name before each row; `dumped(row)` is a row as DUMP
-prints it.
+What an analysis calls: `format_of(name, arguments, schema)` gives the TextFormat of a LOAD or a STORE, `source_tag`
+says whether PigStorage puts the file's name before each row (a format sees bytes, and no names); `dumped(row,
+fields)` is a row as DUMP prints it.
 
-Imports `incoop.query`, Pig's functions and its syntax.
+- storage.py: names to formats; pig_storage.py: PigStorage's arguments
+- csv_text.py: CSV as the piggybank reads it; pattern_lines.py: lines by regular expressions, and logs
+- typed_lines.py: BinStorage, in a layout of our own
+
+Imports `incoop.query`, and of Pig what functions and schemas are.
 """
+
+from __future__ import annotations
+
+from incoop.fronts.pig.formats.storage import dumped, format_of, source_tag
+
+__all__ = ["dumped", "format_of", "source_tag"]

@@ -1,7 +1,7 @@
 """Pig's functions by their names: builtins, and the small ones of the piggybank and the tutorial that scripts use.
 
-What an analysis calls: `call(name, arguments, …)` gives the expression of a call, whichever kind it is; `matches` that
-of MATCHES; `PIG` is the registry behind both.
+What an analysis calls: `call(name, arguments, …)` gives the expression of a call, whichever kind it is; `matches`
+that of MATCHES; `PIG` is the registry behind both.
 
 - calls.py: a call to an expression; request.py: what a call says; registry.py: all names
 - java_names.py: full names of Java classes to ours, and what is said of the others

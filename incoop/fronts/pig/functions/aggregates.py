@@ -1,7 +1,7 @@
 """Pig's functions over a bag that are aggregates: COUNT, SUM and the like.
 
-Contract: a call becomes a BagAggregate of the bag, or of columns of it, which the rule `aggregate_groups` finds: then no
-bag is made of a group. A bag of bytes is read as doubles. SUM of integers is a long that wraps around, of floats a
+Contract: a call becomes a BagAggregate of the bag, or of columns of it, which the rule `aggregate_groups` finds: then
+no bag is made of a group. A bag of bytes is read as doubles. SUM of integers is a long that wraps around, of floats a
 double; AVG is a double; MIN and MAX have the type of what they look at.
 """
 
@@ -64,7 +64,9 @@ def aggregate(request: Request) -> Expression:
     kind = BYTES if not fields else fields[0].type
     found = AGGREGATES[request.name]((kind,))
     if found is None:
-        raise request.mismatch("a bag of numbers" if request.name in ("SUM", "AVG") else "a bag of values with an order")
+        raise request.mismatch(
+            "a bag of numbers" if request.name in ("SUM", "AVG") else "a bag of values with an order"
+        )
     made, (wanted,) = found
     value = build.cast(Reference(0, kind, position=request.position), wanted)
     return BagAggregate(bag, made, (value,), position=request.position)

@@ -11,17 +11,18 @@ from incoop.fronts.pig.functions.text import MATCHES, check_pattern
 from incoop.query.errors import Position, QueryError, UnknownFunction
 from incoop.query.expressions.nodes import Expression, Reference
 
+_BLOOM = "Bloom filters are only a way to make joins faster. Write JOIN … USING 'bloom', or FILTER after a join."
 #: Functions that are there in Pig and not here, and what to write.
 _REFUSED = {
     "RANDOM": (
-        "RANDOM() is another number in every run, so nothing that it goes into could be reused, nor computed twice alike. "
-        "Take a number from the row itself: org.apache.pig.piggybank.evaluation.string.HashFNV(key, 1000) is one between "
-        "0 and 999."
+        "RANDOM() is another number in every run, so nothing that it goes into could be reused, nor computed twice "
+        "alike. Take a number from the row itself: org.apache.pig.piggybank.evaluation.string.HashFNV(key, 1000) is "
+        "one between 0 and 999."
     ),
     "UniqueID": "UniqueID() depends on which task a row is in. RANK gives each row a number of its own.",
     "Assert": "Assert ends a job from inside an expression. Write ASSERT relation BY condition, 'message';",
-    "Bloom": "Bloom filters are only a way to make joins faster. Write JOIN … USING 'bloom', or FILTER after a join.",
-    "BuildBloom": "Bloom filters are only a way to make joins faster. Write JOIN … USING 'bloom', or FILTER after a join.",
+    "Bloom": _BLOOM,
+    "BuildBloom": _BLOOM,
 }
 
 

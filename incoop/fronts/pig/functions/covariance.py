@@ -43,8 +43,9 @@ def _sums(one: list[float], other: list[float]) -> tuple[Fraction, Fraction]:
     rows = [(Fraction(x), Fraction(y)) for x, y in zip(one, other, strict=True) if x is not None and y is not None]
     if not rows:
         raise NoValue(RANGE)
-    size = len(rows)
-    return sum((x * y for x, y in rows), Fraction(0)) - sum(x for x, _ in rows) * sum(y for _, y in rows) / size, Fraction(size)
+    size = Fraction(len(rows))
+    own, others = sum((x for x, _ in rows), Fraction(0)), sum((y for _, y in rows), Fraction(0))
+    return sum((x * y for x, y in rows), Fraction(0)) - own * others / size, size
 
 
 def _together(one: list[float], other: list[float]) -> float:

@@ -73,7 +73,9 @@ def date_pattern(pattern: str) -> DatePattern:
             pieces.append("'" if text == "''" else text[1:-1].replace("''", "'"))
         elif found[1]:
             if found[1] not in _NUMBERS + "GEMazZ":
-                raise ValueError(f"the letter {found[1]!r} says nothing in the pattern {pattern!r}. Quote it: '{found[1]}'")
+                raise ValueError(
+                    f"the letter {found[1]!r} says nothing in the pattern {pattern!r}. Quote it: '{found[1]}'"
+                )
             pieces.append((found[1], len(text)))
         else:
             pieces.append(text)

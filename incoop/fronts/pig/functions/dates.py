@@ -1,5 +1,5 @@
-"""Pig's functions of moments. All of them are in UTC, and none of them asks a clock, but for CurrentTime, which is asked
-once, when the script is read: what uses it is computed anew in every run, and says so.
+"""Pig's functions of moments. All of them are in UTC, and none of them asks a clock, but for CurrentTime, which is
+asked once, when the script is read: what uses it is computed anew in every run, and says so.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Formats of Java's String.format in Python: what SPRINTF takes.
 
-Contract: `%[number$][flags][width][.precision]` and one of b s c d o x e f g and their capitals, %% and %n give what Java
-gives, in English. What is not there (dates, %h, %a) or does not fit its argument raises BadFormat: before anything runs
-where the script says the format.
+Contract: `%[number$][flags][width][.precision]` and one of b s c d o x e f g and their capitals, %% and %n give what
+Java gives, in English. What is not there (dates, %h, %a) or does not fit its argument raises BadFormat: before
+anything runs where the script says the format.
 """
 
 from __future__ import annotations
@@ -50,7 +50,9 @@ def _items(text: str) -> tuple[_Item | str, ...]:
         found.append(text[last : match.start()])
         specifier = _SPECIFIER.match(text, match.start())
         if specifier is None:
-            raise BadFormat(f"{text[match.start() : match.start() + 5]!r} in {text!r} is no format. Write %% for a percent sign.")
+            raise BadFormat(
+                f"{text[match.start() : match.start() + 5]!r} in {text!r} is no format. Write %% for a percent sign."
+            )
         number, again, flags, width, precision, conversion = specifier.groups()
         last = specifier.end()
         if conversion in "%n":

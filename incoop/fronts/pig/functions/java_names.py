@@ -1,7 +1,8 @@
 """Names of Java classes: which of our functions they are, and what is said of those that are none.
 
 Contract: a builtin is found by its own name and with its packages before it, as Pig looks it up; a function of the
-piggybank or the tutorial by its full name only. Every other class is a `JavaFunction` error, which says what to write.
+piggybank or the tutorial by its full name only. Every other class is a `JavaFunction` error, which says what to
+write.
 """
 
 from __future__ import annotations

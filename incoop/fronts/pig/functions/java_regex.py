@@ -4,10 +4,10 @@ Contract: a pattern that is compiled here matches what Java's would, texts of co
 units aside. What Python cannot say is refused with a BadPattern that says why; so is what Java would refuse, but for
 some quantifiers that Python takes literally. Classes such as \\w are ASCII, as Java's.
 
-How it goes: (1) signs outside of classes are copied, but for those that have another meaning in Python. (2) A class is
-read into its members; nested ones are joined, `&&` is a look ahead before the other part. (3) Flags that stand in the
-middle hold to the end of their group, alternatives included: they become groups of their own, closed and opened again
-at every `|`.
+How it goes: (1) signs outside of classes are copied, but for those that have another meaning in Python. (2) A class
+is read into its members; nested ones are joined, `&&` is a look ahead before the other part. (3) Flags that stand in
+the middle hold to the end of their group, alternatives included: they become groups of their own, closed and opened
+again at every `|`.
 """
 
 from __future__ import annotations
@@ -41,7 +41,9 @@ _POSIX = {
     "Space": " \\t\\n\\x0b\\f\\r",
 }
 _WORDS = {"IsAlphabetic": "L", "IsLetter": "L", "IsDigit": "Nd", "IsUppercase": "Lu", "IsLowercase": "Ll"}
-_CATEGORY = re.compile(r"(?:Is)?(L|Lu|Ll|Lt|Lm|Lo|M|Mn|Mc|Me|N|Nd|Nl|No|P|Pc|Pd|Ps|Pe|Pi|Pf|Po|S|Sm|Sc|Sk|So|Z|Zs|Zl|Zp)")
+_CATEGORY = re.compile(
+    r"(?:Is)?(L|Lu|Ll|Lt|Lm|Lo|M|Mn|Mc|Me|N|Nd|Nl|No|P|Pc|Pd|Ps|Pe|Pi|Pf|Po|S|Sm|Sc|Sk|So|Z|Zs|Zl|Zp)"
+)
 _HORIZONTAL = " \\t\u00a0\u1680\u180e\u2000-\u200a\u202f\u205f\u3000"
 _VERTICAL = "\\n\\x0b\\f\\r\u0085\u2028\u2029"
 _PLAIN_ESCAPES = {"t": "\\t", "n": "\\n", "r": "\\r", "f": "\\f", "a": "\\x07", "e": "\\x1b"}
@@ -272,7 +274,7 @@ class _Translation:
             return _complement_of(members) if negated else members
         category = _WORDS.get(name) or ((match := _CATEGORY.fullmatch(name)) and match[1])
         if not category:
-            raise self._bad(f"\\p{{{name}}} is not known here. Write its signs as a class, such as [α-ω]")
+            raise self._bad(f"\\p{{{name}}} is not known here. Write its signs as a class, such as [à-ÿ]")
         return _category(category, negated)
 
     def _class(self) -> _Class:
@@ -426,7 +428,9 @@ def java_replace(text: str, pattern: str, new: str) -> str:
     """
     rule = compiled(pattern)
     pieces = _pieces(rule, new)
-    return rule.sub(lambda found: "".join(each if isinstance(each, str) else found[each[0]] or "" for each in pieces), text)
+    return rule.sub(
+        lambda found: "".join(each if isinstance(each, str) else found[each[0]] or "" for each in pieces), text
+    )
 
 
 @functools.lru_cache(maxsize=512)

@@ -1,7 +1,7 @@
 """Pig's functions that make and look into tuples, bags and maps.
 
-Contract: bags that a function makes of its arguments or of a text are in that order, those that come of comparing bags
-in the canonical one. Texts are made of values as Pig prints these.
+Contract: bags that a function makes of its arguments or of a text are in that order, those that come of comparing
+bags in the canonical one. Texts are made of values as Pig prints these.
 """
 
 from __future__ import annotations
@@ -14,10 +14,9 @@ from incoop.fronts.pig.functions.java_regex import BadPattern, compiled
 from incoop.fronts.pig.functions.request import Maker, Request
 from incoop.query.casts import text_of
 from incoop.query.errors import QueryError
-from incoop.query.expressions import build
 from incoop.query.expressions.nodes import Call, Expression
 from incoop.query.functions import GENERAL
-from incoop.query.functions.function import Function, Signature, implicit
+from incoop.query.functions.function import Function, Rule, Signature, implicit
 from incoop.query.order import Direction, bag_key, canonical_bag, encoded_keys, sort_key, unique
 from incoop.query.types import (
     BOOLEAN,
@@ -63,33 +62,33 @@ def _bag(*values: Value) -> Value:
 
 
 def _map_rule(types: tuple[Type, ...]) -> Signature | None:
-    if len(types) == 1 and isinstance(types[0], BagType):
-        fields = types[0].fields
-        if fields is not None and (len(fields) != 2 or not implicit(fields[0].type, TEXT)):
-            return None
-        return Signature(types, MapType(None if fields is None or fields[1].type == BYTES else fields[1].type))
     found = GENERAL.functions["make_map"].rule(types)
     if found is None or not types:
         return None
     assert isinstance(found.result, MapType)
-    return Signature(found.arguments, MapType(None if found.result.value in (BYTES, NULL) else found.result.value))
+    return Signature(found.arguments, MapType(_known(found.result.value)))
 
 
-def _map(*parts: Value) -> Value:
-    """Of keys and values, or of a bag of pairs; pairs whose key is null are left out."""
-    if len(parts) == 1:
-        if parts[0] is None:
-            return None
-        if any(len(row) != 2 for row in parts[0]):
-            raise NoValue(CAST)
-        pairs = [(_key(row[0]), row[1]) for row in parts[0]]
-    else:
-        pairs = list(zip(parts[::2], parts[1::2], strict=True))
-    return {key: value for key, value in pairs if key is not None}
+def _known(kind: Type | None) -> Type | None:
+    """The type of a map's values, where it says something."""
+    return None if kind in (BYTES, NULL) else kind
 
 
-def _key(value: Value) -> Value:
-    return text_of(value, BYTES) if value is not None else None
+def _pairs_rule(types: tuple[Type, ...]) -> Signature | None:
+    """A bag of pairs."""
+    if len(types) != 1 or not isinstance(types[0], BagType):
+        return None
+    fields = types[0].fields
+    if fields is not None and (len(fields) != 2 or not implicit(fields[0].type, TEXT)):
+        return None
+    return Signature(types, MapType(None if fields is None else _known(fields[1].type)))
+
+
+def _map_of_pairs(bag: list[tuple[Value, ...]]) -> Value:
+    """Pairs whose key is null are left out; of equal keys the last counts."""
+    if any(len(row) != 2 for row in bag):
+        raise NoValue(CAST)
+    return {text_of(key, BYTES): value for key, value in bag if key is not None}
 
 
 def _bags_or_two(types: tuple[Type, ...]) -> Signature | None:
@@ -123,7 +122,7 @@ def _subtracted(one: Value, other: Value) -> Value:
     return canonical_bag(unique(_without(one or [], other or [])))
 
 
-def _map_only(result: Type) -> object:
+def _map_only(result: Type) -> Rule:
     def rule(types: tuple[Type, ...]) -> Signature | None:
         kind = MapType() if types in ((BYTES,), (NULL,)) else types[0] if len(types) == 1 else None
         return Signature((kind,), result) if isinstance(kind, MapType) else None
@@ -132,24 +131,42 @@ def _map_only(result: Type) -> object:
 
 
 def _values_rule(types: tuple[Type, ...]) -> Signature | None:
-    found = _map_only(BagType())(types)  # type: ignore[operator]
+    found = _map_only(BagType())(types)
     if found is None:
         return None
-    inner = found.arguments[0].value
-    return Signature(found.arguments, BagType((Field(None, inner or BYTES),)))
+    return Signature(found.arguments, BagType((Field(None, _inner(found)),)))
+
+
+def _inner(found: Signature) -> Type:
+    """What the values of the map are that a function takes."""
+    (kind,) = found.arguments
+    assert isinstance(kind, MapType)
+    return kind.value or BYTES
 
 
 FUNCTIONS = (
     Function("SIZE", _size_rule, _size, "one value"),
     Function("IsEmpty", _emptiable, lambda value: not value, "a bag or a map"),
-    Function("TOTUPLE", lambda types: GENERAL.functions["make_tuple"].rule(types), lambda *values: values, takes_nulls=True),
+    Function(
+        "TOTUPLE", lambda types: GENERAL.functions["make_tuple"].rule(types), lambda *values: values, takes_nulls=True
+    ),
     Function("TOBAG", _bag_rule, _bag, takes_nulls=True),
-    Function("TOMAP", _map_rule, _map, "keys of type chararray, each with a value, or a bag of pairs", takes_nulls=True),
+    Function(
+        "TOMAP",
+        _map_rule,
+        GENERAL.functions["make_map"].row,
+        "keys of type chararray, each with a value, or a bag of pairs",
+        takes_nulls=True,
+    ),
     Function("DIFF", _bags_or_two, _difference, "two bags, or two other values"),
     Function("SUBTRACT", _two_bags, _subtracted, "two bags", takes_nulls=True),
-    Function("KEYSET", _map_only(BagType((Field(None, TEXT),))), lambda value: [(key,) for key in sorted(value)], "a map"),  # type: ignore[arg-type]
+    Function(
+        "KEYSET", _map_only(BagType((Field(None, TEXT),))), lambda value: [(key,) for key in sorted(value)], "a map"
+    ),
     Function("VALUELIST", _values_rule, lambda value: canonical_bag((each,) for each in value.values()), "a map"),
-    Function("VALUESET", _values_rule, lambda value: unique(canonical_bag((each,) for each in value.values())), "a map"),
+    Function(
+        "VALUESET", _values_rule, lambda value: unique(canonical_bag((each,) for each in value.values())), "a map"
+    ),
     Function("ARITY", lambda types: Signature(types, INT), lambda *values: len(values), takes_nulls=True),
 )
 _BY_NAME = {each.name: each for each in FUNCTIONS}
@@ -175,11 +192,10 @@ def _named_bag(request: Request) -> Expression:
 
 
 def _map_maker(request: Request) -> Expression:
-    base = _BY_NAME["TOMAP"]
     if len(request.arguments) != 1:
-        return request.of(base)
-    # Of a bag: a pair that is none makes a null, and null is null.
-    return request.of(Function("TOMAP of a bag", base.rule, _map, base.takes, may_fail=True))
+        return request.of(_BY_NAME["TOMAP"])
+    takes = "keys of type chararray, each with a value, or a bag of pairs"
+    return request.of(Function("TOMAP of a bag", _pairs_rule, _map_of_pairs, takes, may_fail=True))
 
 
 def _top(request: Request) -> Expression:
@@ -196,8 +212,11 @@ def _top(request: Request) -> Expression:
     def row(count: int, column: int, bag: list[tuple[Value, ...]]) -> Value:
         if count < 0 or column < 0:
             raise NoValue(RANGE)
-        at = lambda each: each[column] if column < len(each) else None  # noqa: E731
-        return heapq.nsmallest(count, bag, key=lambda each: (encoded_keys((at(each),), direction), bag_key(each)))
+
+        def place(each: tuple[Value, ...]) -> tuple[bytes, object]:
+            return encoded_keys((each[column] if column < len(each) else None,), direction), bag_key(each)
+
+        return heapq.nsmallest(count, bag, key=place)
 
     name = f"TOP {'DESC' if top_descends(request) else 'ASC'}"
     return request.of(Function(name, rule, row, "how many, the number of a column, and a bag", may_fail=True))
@@ -216,7 +235,9 @@ def _joined(request: Request) -> Expression:
     kinds = [field.type for field in bag.type.fields or ()]
 
     def rule(types: tuple[Type, ...]) -> Signature | None:
-        return Signature((bag.type, TEXT)[: len(types)], TEXT) if all(implicit(each, TEXT) for each in types[1:]) else None
+        return (
+            Signature((bag.type, TEXT)[: len(types)], TEXT) if all(implicit(each, TEXT) for each in types[1:]) else None
+        )
 
     def row(value: list[tuple[Value, ...]], sign: str = "_") -> str:
         parts: list[str] = []
@@ -248,10 +269,10 @@ def _flat(request: Request) -> Expression:
 
 def _inverse(request: Request) -> Expression:
     """INVERSEMAP: values as text, each with the bag of its keys."""
-    found = _map_only(MapType(BagType((Field(None, TEXT),))))(request.types)  # type: ignore[operator]
+    found = _map_only(MapType(BagType((Field(None, TEXT),))))(request.types)
     if found is None:
         raise request.mismatch("a map")
-    inner = found.arguments[0].value or BYTES
+    inner = _inner(found)
     if isinstance(inner, TupleType | BagType):
         raise request.mismatch("a map of values that are no tuples or bags")
 
@@ -298,4 +319,3 @@ MAKERS: dict[str, Maker] = {
     "INVERSEMAP": _inverse,
     "PluckTuple": _plucked,
 }
-__all__ = ["FUNCTIONS", "MAKERS", "build"]

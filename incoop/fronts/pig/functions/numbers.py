@@ -1,7 +1,7 @@
 """Pig's functions of numbers: the builtins.
 
-Contract: an int stays an int where Pig has a function for ints (ABS, ROUND); ROUND of a float is an int, of a double a
-long. What Java cannot compute is NaN or infinite, as there.
+Contract: an int stays an int where Pig has a function for ints (ABS, ROUND); ROUND of a float is an int, of a double
+a long. What Java cannot compute is NaN or infinite, as there.
 """
 
 from __future__ import annotations

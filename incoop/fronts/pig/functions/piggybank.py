@@ -1,7 +1,7 @@
 """Functions of the piggybank that scripts use, by their full names.
 
-Contract: most are builtins under another name; the others do what the piggybank's do, and where these end a job because
-of one value, that value is null here, counted.
+Contract: most are builtins under another name; the others do what the piggybank's do, and where these end a job
+because of one value, that value is null here, counted.
 """
 
 from __future__ import annotations
@@ -146,7 +146,9 @@ def _bincond_rule(types: tuple[Type, ...]) -> Signature | None:
     if len(types) < 3 or len(types) % 2 == 0:
         return None
     wanted = tuple(BOOLEAN if at % 2 == 0 and at < len(types) - 1 else TEXT for at in range(len(types)))
-    fits = all(one == other if other == BOOLEAN else implicit(one, other) for one, other in zip(types, wanted, strict=True))
+    fits = all(
+        one == other if other == BOOLEAN else implicit(one, other) for one, other in zip(types, wanted, strict=True)
+    )
     return Signature(wanted, TEXT) if fits else None
 
 

@@ -30,7 +30,7 @@ MAKERS: dict[str, Maker] = {
     "SPRINTF": sprintf,
     "COR": covariance,
     "COV": covariance,
-    **{name: aggregate for name in AGGREGATES},
+    **dict.fromkeys(AGGREGATES, aggregate),
 }
 ALIASES = piggybank.ALIASES
 #: Every name that can be called.

@@ -47,7 +47,8 @@ def _same_letters(one: Value, other: Value) -> bool:
     """Letter by letter, in upper or in lower case, as Java compares."""
     mine, its = (text_of(each, BYTES) for each in (one, other))
     return len(mine) == len(its) and all(
-        a == b or a.upper() == b.upper() or a.upper().lower() == b.upper().lower() for a, b in zip(mine, its, strict=True)
+        a == b or a.upper() == b.upper() or a.upper().lower() == b.upper().lower()
+        for a, b in zip(mine, its, strict=True)
     )
 
 
@@ -96,7 +97,11 @@ def _matches(text: str, pattern: str) -> bool:
 
 
 def _sized(types: tuple[Type, ...]) -> Signature | None:
-    return None if len(types) != 2 or any(isinstance(each, TupleType | BagType) for each in types) else Signature(types, BOOLEAN)
+    return (
+        None
+        if len(types) != 2 or any(isinstance(each, TupleType | BagType) for each in types)
+        else Signature(types, BOOLEAN)
+    )
 
 
 def _texts(name: str, rule: Rule, row: Callable[..., Value], takes: str, may_fail: bool = False) -> Function:
@@ -111,8 +116,13 @@ def _with_pattern(name: str, rule: Rule, row: Callable[..., Value], takes: str) 
 MATCHES = _with_pattern("MATCHES", fixed(TEXT, TEXT, result=BOOLEAN), _matches, "a text and a regular expression")
 
 FUNCTIONS = (
-    Function("CONCAT", GENERAL.functions["concat"].rule, GENERAL.functions["concat"].row, "texts, or bytearrays",
-             kernel=GENERAL.functions["concat"].kernel),
+    Function(
+        "CONCAT",
+        GENERAL.functions["concat"].rule,
+        GENERAL.functions["concat"].row,
+        "texts, or bytearrays",
+        kernel=GENERAL.functions["concat"].kernel,
+    ),
     Function("UPPER", fixed(TEXT, result=TEXT), str.upper, "a text", kernel=GENERAL.functions["upper"].kernel),
     Function("LOWER", fixed(TEXT, result=TEXT), str.lower, "a text", kernel=GENERAL.functions["lower"].kernel),
     _texts("UCFIRST", fixed(TEXT, result=TEXT), _first(str.upper), "a text"),
@@ -161,8 +171,9 @@ FUNCTIONS = (
 )
 #: Where the pattern is among the arguments: one that the script says is looked at before anything runs.
 PATTERN_AT = {
-    "REPLACE": 1, "STRSPLIT": 1, "STRSPLITTOBAG": 1, "REGEX_EXTRACT": 1, "REGEX_EXTRACT_ALL": 1, "REGEX_SEARCH": 1, "MATCHES": 1,
-}  # fmt: skip
+    **{"REPLACE": 1, "STRSPLIT": 1, "STRSPLITTOBAG": 1, "MATCHES": 1},
+    **{"REGEX_EXTRACT": 1, "REGEX_EXTRACT_ALL": 1, "REGEX_SEARCH": 1},
+}
 _BY_NAME = {each.name: each for each in FUNCTIONS}
 
 
@@ -196,7 +207,7 @@ def _how_whole(request: Request) -> Expression:
     if not request.constructor:
         return request.of(base)
     whole = request.constructor[0].lower() == "true"
-    row = extract if request.name == "REGEX_EXTRACT" else _extract_all
+    row: Callable[..., Value] = extract if request.name == "REGEX_EXTRACT" else _extract_all
 
     def chosen(*values: Value) -> Value:
         return row(*values, whole)
@@ -205,7 +216,7 @@ def _how_whole(request: Request) -> Expression:
 
 
 MAKERS: dict[str, Maker] = {
-    **{name: _checked for name in PATTERN_AT},
+    **dict.fromkeys(PATTERN_AT, _checked),
     "REGEX_EXTRACT": _how_whole,
     "REGEX_EXTRACT_ALL": _how_whole,
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from itertools import pairwise
 
 from incoop.fronts.pig.functions.text import _substring
 from incoop.query.functions import GENERAL
@@ -22,7 +23,7 @@ _trim = GENERAL.functions["trim"].row
 def _ngrams(text: str) -> Value:
     """Words, and pairs of neighbours, each once."""
     words = _WORD.findall(text)
-    found = {*words, *(f"{one} {other}" for one, other in zip(words, words[1:], strict=False))}
+    found = {*words, *(f"{one} {other}" for one, other in pairwise(words))}
     return canonical_bag((each,) for each in found)
 
 
@@ -45,7 +46,11 @@ def _scores(bag: list[tuple[Value, ...]]) -> Value:
     mean = math.fsum(count / len(counts) for count in counts)
     spread = math.sqrt(math.fsum((count - mean) ** 2 / len(counts) for count in counts))
     last = dict(rows)  # of one hour the last row counts
-    found = [(hour, (count - mean) / spread if spread else math.inf, count, mean) for hour, count in last.items() if count > mean]
+    found = [
+        (hour, (count - mean) / spread if spread else math.inf, count, mean)
+        for hour, count in last.items()
+        if count > mean
+    ]
     return canonical_bag(found)
 
 

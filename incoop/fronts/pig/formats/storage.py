@@ -1,0 +1,205 @@
+"""Names of loaders and storers to formats."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from incoop.fronts.pig.formats.csv_text import CsvLines, CsvRecords
+from incoop.fronts.pig.formats.pattern_lines import COMBINED_LOG, COMMON_LOG, PatternLines
+from incoop.fronts.pig.formats.pig_storage import SourceTag, delimiter_of, storage_options
+from incoop.fronts.pig.formats.typed_lines import TypedLines
+from incoop.fronts.pig.functions.java_names import JavaFunction, plain_name
+from incoop.fronts.pig.functions.java_regex import BadPattern
+from incoop.fronts.pig.schema_text import read_schema
+from incoop.query.casts import text_of
+from incoop.query.errors import BadPlan, Position, UnknownFunction
+from incoop.query.schema import Schema
+from incoop.query.sources.delimited import DelimitedText
+from incoop.query.sources.json_lines import JsonLines
+from incoop.query.sources.text_format import TextFormat
+from incoop.query.sources.text_lines import TextLines
+from incoop.query.types import BYTES, Field, Row, TupleType
+
+_BANK = "org.apache.pig.piggybank.storage."
+#: Loaders that are there in Pig and not here, by the end of their names, and what to write.
+_INSTEAD = {
+    "AvroStorage": "Convert the files to JSON lines, and use JsonLoader.",
+    "OrcStorage": "Convert the files to CSV or JSON lines.",
+    "ParquetLoader": "Convert the files to CSV or JSON lines.",
+    "ParquetStorer": "STORE … USING JsonStorage(), and convert what is stored.",
+    "TrevniStorage": "Convert the files to JSON lines, and use JsonLoader.",
+    "HBaseStorage": "Export the table to files, and load these.",
+    "HCatLoader": "Name the table's files, with PigStorage('\\u0001').",
+    "HCatStorer": "STORE … USING PigStorage('\\u0001') into the table's folder.",
+    "SequenceFileLoader": "Convert the files to text, and use PigStorage.",
+    "XMLLoader": "Use TextLoader, and take the text apart with REGEX_EXTRACT or in Python.",
+    "MultiStorage": "SPLIT the relation, and STORE each part.",
+    "DBStorage": "STORE … USING CSVExcelStorage(), and let the database import it.",
+    "LogFormatLoader": "Use CommonLogLoader, CombinedLogLoader or MyRegExLoader.",
+    "FixedWidthLoader": "Use TextLoader, and SUBSTRING(line, from, to).",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A loader or storer as a script names it."""
+
+    name: str
+    arguments: tuple[str, ...]
+    schema: Schema
+    position: Position | None
+
+    def takes(self, most: int, said: str) -> None:
+        if len(self.arguments) > most:
+            raise BadPlan(f"{self.name} takes {said}.", self.position)
+
+
+def format_of(
+    name: str, arguments: Sequence[str] = (), schema: Schema | None = None, position: Position | None = None
+) -> TextFormat:
+    """The format of a LOAD or a STORE; the schema is what AS declares, or what the rows to store have.
+
+    Example:
+        >>> format_of("org.apache.pig.builtin.PigStorage", [","]).delimiter
+        ','
+    """
+    plain = plain_name(name)
+    known = _FORMATS.get(plain)
+    if known is not None:
+        try:
+            return known(_Asked(plain.rpartition(".")[2], tuple(arguments), schema or Schema(None), position))
+        except BadPattern as trouble:
+            raise BadPlan(trouble.message, position) from None
+    last = plain.rpartition(".")[2]
+    if last in _INSTEAD:
+        raise JavaFunction(name, _INSTEAD[last], position)
+    if "." in plain:
+        raise JavaFunction(name, f"There are {', '.join(_SHORT)}.", position)
+    raise UnknownFunction(plain, _SHORT, position)
+
+
+def source_tag(name: str, arguments: Sequence[str] = (), position: Position | None = None) -> SourceTag | None:
+    """What PigStorage is to put before each row: `-tagFile` the file's name, `-tagPath` its path."""
+    if plain_name(name) not in ("PigStorage", _BANK + "PigStorageSchema"):
+        return None
+    return storage_options(arguments, position).tag
+
+
+def dumped(row: Row, fields: Sequence[Field] | None) -> str:
+    """A row as DUMP prints it.
+
+    Example:
+        >>> dumped(("a", None, [(1, 2.0)], {"k": True}), None)
+        '(a,,{(1,2.0)},[k#true])'
+    """
+    return text_of(row, TupleType(None if fields is None else tuple(fields)))
+
+
+def _pig_storage(asked: _Asked) -> TextFormat:
+    options = storage_options(asked.arguments, asked.position)
+    return DelimitedText(asked.schema, options.delimiter)
+
+
+def _lines(asked: _Asked) -> TextFormat:
+    asked.takes(0, "no arguments")
+    fields = asked.schema.fields
+    if fields is None:
+        return TextLines(Schema((Field(None, BYTES),)))
+    if len(fields) != 1:
+        raise BadPlan("TextLoader gives one field, the line: write AS (line: chararray).", asked.position)
+    return TextLines(asked.schema)
+
+
+def _json_in(asked: _Asked) -> TextFormat:
+    asked.takes(1, "a schema")
+    if not asked.arguments:
+        if asked.schema.fields is None:
+            raise BadPlan(
+                "JsonLoader finds fields by their names: write JsonLoader('name: chararray, age: int').", asked.position
+            )
+        return JsonLines(asked.schema)
+    said = Schema(read_schema(asked.arguments[0], asked.position))
+    declared = asked.schema.fields
+    if declared is None:
+        return JsonLines(said)
+    if [each.name for each in declared] != [each.name for each in said.fields or ()]:
+        raise BadPlan("JsonLoader('…') and AS name different fields. Say them in one of the two.", asked.position)
+    return JsonLines(asked.schema)
+
+
+def _json_out(asked: _Asked) -> TextFormat:
+    fields = asked.schema.fields
+    if fields is None:
+        raise BadPlan("JsonStorage needs to know the fields. Declare them where they are loaded.", asked.position)
+    # Fields without a name have one of their place, so that what is stored can be loaded.
+    return JsonLines(Schema(tuple(Field(each.name or f"val_{at}", each.type) for at, each in enumerate(fields))))
+
+
+def _typed(asked: _Asked) -> TextFormat:
+    return TypedLines(asked.schema)
+
+
+def _csv_loader(asked: _Asked) -> TextFormat:
+    asked.takes(0, "no arguments; CSVExcelStorage(';') takes a delimiter")
+    return CsvLines(asked.schema)
+
+
+def _csv_excel(asked: _Asked) -> TextFormat:
+    asked.takes(
+        4, "a delimiter, YES_MULTILINE or NO_MULTILINE, UNIX, WINDOWS or NOCHANGE, and what is done with headers"
+    )
+    given = (*asked.arguments, *("", "NO_MULTILINE", "NOCHANGE", "DEFAULT")[len(asked.arguments) :])
+    delimiter, multiline, ends, headers = given
+    choices = (
+        (multiline, ("YES_MULTILINE", "NO_MULTILINE")),
+        (ends, ("UNIX", "WINDOWS", "NOCHANGE")),
+        (headers, ("DEFAULT", "READ_INPUT_HEADER", "SKIP_INPUT_HEADER", "WRITE_OUTPUT_HEADER", "SKIP_OUTPUT_HEADER")),
+    )
+    for word, known in choices:
+        if word.upper() not in known:
+            raise BadPlan(f"CSVExcelStorage knows no {word!r} there; it knows {', '.join(known)}.", asked.position)
+    if headers.upper() == "WRITE_OUTPUT_HEADER":
+        raise BadPlan(
+            "a header would stand in every part of what is stored, and be a row of whoever loads it. Leave "
+            "WRITE_OUTPUT_HEADER out, and put the names before the parts: (echo 'a,b'; cat out/part-*) > out.csv.",
+            asked.position,
+        )
+    sign = delimiter_of(delimiter, asked.position) if delimiter else ","
+    end = b"\r\n" if ends.upper() == "WINDOWS" else b"\n"
+    skip = headers.upper() == "SKIP_INPUT_HEADER"
+    kind = CsvRecords if multiline.upper() == "YES_MULTILINE" else CsvLines
+    return kind(asked.schema, sign, skip, end)
+
+
+def _pattern(asked: _Asked) -> TextFormat:
+    if len(asked.arguments) != 1:
+        raise BadPlan(f"{asked.name} takes a regular expression.", asked.position)
+    return PatternLines(asked.schema, asked.arguments[0].replace("\\\\", "\\"))
+
+
+def _log(pattern: str) -> Callable[[_Asked], TextFormat]:
+    def made(asked: _Asked) -> TextFormat:
+        asked.takes(0, "no arguments")
+        return PatternLines(asked.schema, pattern)
+
+    return made
+
+
+_FORMATS: dict[str, Callable[[_Asked], TextFormat]] = {
+    "PigStorage": _pig_storage,
+    "PigStreaming": _pig_storage,
+    _BANK + "PigStorageSchema": _pig_storage,
+    "TextLoader": _lines,
+    "JsonLoader": _json_in,
+    "JsonStorage": _json_out,
+    "BinStorage": _typed,
+    _BANK + "CSVLoader": _csv_loader,
+    _BANK + "CSVExcelStorage": _csv_excel,
+    _BANK + "MyRegExLoader": _pattern,
+    _BANK + "apachelog.CommonLogLoader": _log(COMMON_LOG),
+    _BANK + "apachelog.CombinedLogLoader": _log(COMBINED_LOG),
+}
+_SHORT = tuple(name.rpartition(".")[2] for name in _FORMATS)
+# DEFINE often gives these their own short names; so we take the short ones, too.
+_FORMATS |= {name.rpartition(".")[2]: made for name, made in _FORMATS.items()}
