@@ -123,14 +123,19 @@ class RabinFinder:
 class _MemoryFile:
     """A file in memory that C code can open by name, reused from search to search."""
 
+    #: Until it is made: Ctrl-C may come before.
+    _fd = -1
+    #: Where it has a name of its own.
+    _path = ""
+
     def __init__(self) -> None:
-        if hasattr(os, "memfd_create"):
-            self._fd = os.memfd_create("incoop-markers")
-            self.name = f"/proc/self/fd/{self._fd}"
-        else:  # no memory files on this system (macOS): a temporary file does the same, more slowly
-            self._fd, self.name = tempfile.mkstemp(prefix="incoop-markers")
         self._size = 0
         self._owner = os.getpid()
+        if hasattr(os, "memfd_create"):
+            self._fd = os.memfd_create("incoop-markers")
+        else:  # no memory files on this system (macOS): a temporary file does the same, more slowly
+            self._fd, self._path = tempfile.mkstemp(prefix="incoop-markers")
+        self.name = self._path or f"/proc/self/fd/{self._fd}"
 
     def replace(self, content: bytes) -> None:
         if len(content) < self._size:
@@ -139,9 +144,10 @@ class _MemoryFile:
         os.pwrite(self._fd, content, 0)
 
     def __del__(self) -> None:
-        os.close(self._fd)
-        if not self.name.startswith("/proc/") and self._owner == os.getpid():
-            os.unlink(self.name)  # noqa: PTH108 - pathlib may be gone when the interpreter stops
+        if self._fd >= 0:
+            os.close(self._fd)
+        if self._path and self._owner == os.getpid():
+            os.unlink(self._path)  # noqa: PTH108 - pathlib may be gone when the interpreter stops
 
 
 class FastCdcFinder:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import io
+import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Mapping
 from pathlib import Path
 
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 CALL = "import sys; from incoop.cli.main import main; sys.argv[0] = 'incoop'; main()"
 
 
@@ -31,6 +34,7 @@ def incoop_here(*words: object, cwd: Path) -> subprocess.CompletedProcess[str]:
     from incoop.cli.main import main
 
     before, out, err = sys.argv, io.StringIO(), io.StringIO()
+    hooks, handlers = (sys.unraisablehook, threading.excepthook), {each: signal.getsignal(each) for each in SIGNALS}
     sys.argv = ["incoop", *map(str, words)]
     try:
         with contextlib.chdir(cwd), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
@@ -39,5 +43,8 @@ def incoop_here(*words: object, cwd: Path) -> subprocess.CompletedProcess[str]:
         code = ended.code
     finally:
         sys.argv = before
+        sys.unraisablehook, threading.excepthook = hooks
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
     assert isinstance(code, int | None)
     return subprocess.CompletedProcess(words, code or 0, out.getvalue(), err.getvalue())

@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 from incoop import inchdfs
-from incoop.cli.main import cli
+from incoop.cli.commands import cli
 from incoop.inchdfs import ChunkSettings, Dataset, DatasetStore, Lines, Splitter, expand
 from tests.chunk.commands import INCOOP, run, start
 from tests.chunk.samples import text

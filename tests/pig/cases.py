@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from incoop.fronts.pig.errors import texts
+from incoop.fronts.pig.formats import dumped
 from incoop.fronts.pig.running.batches import plan_of, rounds
 from incoop.fronts.pig.running.paths import inputs_of
 from incoop.fronts.pig.running.prepare import Preparation
-from incoop.fronts.pig.running.show import dump_line
 from incoop.fronts.pig.running.steps import DumpStep, ShowStep, Step, StoreStep
 from incoop.fronts.pig.syntax.script import parse_script
 from incoop.inchdfs.files.sources import expand
@@ -102,7 +102,7 @@ def printed_by(steps: list[Step], evaluate: Evaluate) -> list[str]:
                     step.folder.mkdir(parents=True, exist_ok=True)
                     (step.folder / "part-00000").write_bytes(step.plan.format.printed(rows))
                 else:
-                    lines = [dump_line(row, step.relation.schema) for row in rows]
+                    lines = [dumped(row, step.relation.schema.fields) for row in rows]
                     shown.extend(lines if step.relation.plan.ordered else sorted(lines))
         pending.clear()
 

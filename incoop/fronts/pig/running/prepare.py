@@ -40,6 +40,8 @@ from incoop.query.types import BagType
 
 #: Scripts that run scripts that run scripts: more than this are a circle.
 _DEEPEST = 20
+#: What REGISTER … USING may say of a file in Python.
+_PYTHONS = ("", "jython", "python", "streaming_python")
 #: Commands of the shell that say or change nothing here.
 _IDLE = ("help", "history", "clear", "kill")
 
@@ -162,9 +164,9 @@ class Preparation:
         if path.lower().endswith(".jar") or path.startswith(("hdfs:", "ivy:", "maven:")) or "*" in path:
             self.notes.append(f"nothing of {path} is used: no Java is run here")
             return
-        if engine not in ("", "jython", "python", "streaming_python") or not path.endswith(".py"):
+        if engine not in _PYTHONS or not path.endswith(".py"):
             refuse(f"functions of {statement.engine or path} are not run here. Write them in Python.", statement)
-        scope.user.update(load_udfs(scope.folder / path, engine or "jython", statement.namespace))
+        scope.user.update(load_udfs(scope.folder / path, engine or None, statement.namespace, at(statement)))
 
     def _other_script(self, statement: s.ScriptStatement, scope: ScriptScope) -> None:
         self.steps.append(BatchEnd(statement))

@@ -13,10 +13,11 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from incoop.fronts.pig.errors import MissingInput, TextOf
+from incoop.fronts.pig.formats import dumped
 from incoop.fronts.pig.running.batches import Output, plan_of, rounds, scans_of, under
 from incoop.fronts.pig.running.paths import inputs_of
 from incoop.fronts.pig.running.shell import run_shell
-from incoop.fronts.pig.running.show import dump_line, illustrated
+from incoop.fronts.pig.running.show import illustrated
 from incoop.fronts.pig.running.steps import (
     BatchEnd,
     DumpStep,
@@ -113,7 +114,7 @@ class ScriptRun:
                     self.tell(f"{len(written)} part files written to {output.folder}")
                 else:
                     for row in result.rows(number):
-                        self.say(dump_line(row, output.relation.schema))
+                        self.say(dumped(row, output.relation.schema.fields))
             self.report.queries.append(result.report)
             for kind, count in result.warnings.items():
                 self.report.warnings[kind] = self.report.warnings.get(kind, 0) + count

@@ -18,8 +18,7 @@ def call(
     real, constructor = (name, ()) if defined is None else (defined.name, defined.arguments or ())
     user = script.user.get(real)
     if user is not None:
-        expression: Expression = user.call(arguments, where)
-        return expression
+        return user.call(arguments, where)
     try:
         return functions.call(real, arguments, names=names, constructor=constructor, position=where)
     except UnknownFunction as unknown:
@@ -29,3 +28,10 @@ def call(
 
 
 _SAY = ". Functions are listed in docs/pig.md; one of your own is REGISTER 'mine.py' USING jython AS mine."
+
+
+def name_of_call(name: str, scope: RowScope) -> str | None:
+    """What the result of a call is called: what @outputSchema says."""
+    defined = scope.script.functions.get(name)
+    user = scope.script.user.get(name if defined is None else defined.name)
+    return None if user is None else user.result_name

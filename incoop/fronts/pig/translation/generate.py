@@ -93,7 +93,7 @@ def _add_plain(found: Generated, item: o.GenerateItem, term: t.Term, scope: RowS
 
 
 def _keeps_name(term: t.Term) -> bool:
-    return isinstance(term, t.NameTerm | t.IndexTerm | t.CastTerm | t.FieldsTerm)
+    return isinstance(term, t.NameTerm | t.IndexTerm | t.CastTerm | t.FieldsTerm | t.CallTerm)
 
 
 def _as_declared(result: Expression, declared: t.FieldDeclaration) -> tuple[Expression, Field]:

@@ -64,12 +64,13 @@ def format_called(
     defined = script.functions.get(called.name)
     if defined is not None:
         called = o.FunctionReference(defined.name, called.arguments or defined.arguments)
-    try:
-        return formats.format_of(called.name, called.arguments or (), schema)
-    except QueryError as error:
-        if error.position is None:
-            raise QueryError(error.message, place) from error
-        raise
+    if formats.source_tag(called.name, called.arguments or (), place) is not None:
+        raise QueryError(
+            "-tagFile and -tagPath are not carried out: what is reused goes by the content of files, not by their "
+            "names. Write the name into the records, or LOAD the files one by one and add it with FOREACH.",
+            place,
+        )
+    return formats.format_of(called.name, called.arguments or (), schema, place)
 
 
 def stored(

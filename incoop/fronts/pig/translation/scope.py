@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 from incoop.fronts.pig.errors import PigPosition, at
 from incoop.fronts.pig.syntax import operators as o
 from incoop.fronts.pig.syntax.statements import DefineCommand
+from incoop.fronts.pig.udfs import UserFunction
 from incoop.query.errors import BadPlan, QueryError, nearest
 from incoop.query.expressions.nodes import Expression, OuterReference, Reference
 from incoop.query.functions.function import Registry
@@ -82,7 +82,7 @@ class ScriptScope:
     functions: dict[str, o.FunctionReference] = field(default_factory=dict)
     commands: dict[str, DefineCommand] = field(default_factory=dict)
     #: The user's functions, by the names that the script calls them by.
-    user: dict[str, Any] = field(default_factory=dict)
+    user: dict[str, UserFunction] = field(default_factory=dict)
     settings: dict[str, str] = field(default_factory=dict)
     previous: ScriptRelation | None = None
     #: What is loaded, by the names of scans.

@@ -12,7 +12,7 @@ from typing import Any, Literal, cast
 from incoop.fronts.pig.errors import PigPosition, at, refuse
 from incoop.fronts.pig.functions import matches
 from incoop.fronts.pig.syntax import terms as t
-from incoop.fronts.pig.translation.calls import call
+from incoop.fronts.pig.translation.calls import call, name_of_call
 from incoop.fronts.pig.translation.made import bag_of, parts_of, tuple_of
 from incoop.fronts.pig.translation.scope import RowScope, ScriptRelation, from_inside
 from incoop.fronts.pig.translation.types import type_of
@@ -187,6 +187,8 @@ def name_of(term: t.Term, scope: RowScope) -> Field:
             return scope.field(index)
         case t.CastTerm(_, operand):
             return name_of(operand, scope)
+        case t.CallTerm(function):
+            return Field(name_of_call(function, scope), BYTES)
         case t.FieldsTerm(source, (column,)) if not _is_relation(source, scope):
             found = expression(source, scope).type
             if isinstance(found, TupleType) and found.fields is not None:
