@@ -18,7 +18,7 @@ from incoop.engine.failures import ChangesLost
 from incoop.engine.output import Output, OutputBlock, Pair, Unreduced, differing, portions, read_blocks, read_part
 from incoop.engine.report import RunReport
 from incoop.engine.running.workforce import Workforce
-from incoop.engine.save import save_parts
+from incoop.engine.save import Printer, save_parts
 from incoop.engine.stored import BlobReader
 from incoop.memo import BlobStore
 
@@ -159,8 +159,13 @@ class Result:
 
     def save(self, folder: str | Path) -> list[Path]:
         """Write part files and `_SUCCESS`; those whose content did not change are left alone. Returns the rewritten."""
+        return self.save_printed(folder, None)
+
+    def save_printed(self, folder: str | Path, printer: Printer | None, output: Output | None = None) -> list[Path]:
+        """The same with another text for pairs, or for those of another output that was made of these."""
         path = Path(local_path(folder))
-        return self._read(lambda: save_parts(self.output, path, self._worker, self._workforce, self._reader))
+        tools = (self._worker, self._workforce, self._reader, printer)
+        return self._read(lambda: save_parts(output if output is not None else self.output, path, *tools))
 
     def rdd(self) -> RDD[Pair]:
         """The pairs as an RDD; Python workers read the blocks themselves."""

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import astuple
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import astuple, dataclass
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from incoop.base.atomic import write_atomically
 from incoop.base.errors import IncoopError
@@ -74,10 +74,31 @@ def _shown(value: Any) -> str:
     return value if type(value) is str else str(value) if type(value) in (int, float) else repr(value)
 
 
-def write_lines(pairs: Iterable[Pair], path: Path) -> None:
+class Printer(Protocol):
+    """Pairs as the text of a part file; it travels to workers."""
+
+    @property
+    def said(self) -> str:
+        """Names what it prints: equal names, equal text for equal pairs."""
+        ...
+
+    def __call__(self, pairs: Sequence[Pair]) -> Iterable[bytes]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class PairLines:
+    """A line a pair."""
+
+    #: Nothing: notes of earlier versions name no printer.
+    said: str = ""
+
+    def __call__(self, pairs: Sequence[Pair]) -> Iterable[bytes]:
+        return (text.encode("utf-8", "surrogatepass") for text in _texts(iter(pairs)))
+
+
+def write_lines(pairs: Sequence[Pair], path: Path, printer: Printer) -> None:
     """Write a part file, whole or not at all."""
-    texts = (text.encode("utf-8", "surrogatepass") for text in _texts(iter(pairs)))
-    write_atomically(path, texts, durable=False, mark="_")
+    write_atomically(path, printer(pairs), durable=False, mark="_")
 
 
 def _texts(pairs: Iterator[Pair]) -> Iterator[str]:
@@ -102,7 +123,7 @@ _LINES_AT_ONCE = 10_000
 _FEW_BYTES = 1 << 20
 
 
-def _write_part(worker: WorkerConfig, item: tuple[list[OutputBlock], str]) -> bool | str:
+def _write_part(worker: WorkerConfig, printer: Printer, item: tuple[list[OutputBlock], str]) -> bool | str:
     """Write a part in a worker; whether that could be done: it may not have the classes of keys and values.
 
     What the system refused is told as text.
@@ -114,47 +135,57 @@ def _write_part(worker: WorkerConfig, item: tuple[list[OutputBlock], str]) -> bo
     except (ImportError, AttributeError):
         return False
     try:
-        write_lines(pairs, Path(path))
+        write_lines(pairs, Path(path), printer)
     except OSError as error:
         return error.strerror or str(error)
     return True
 
 
 def _write_parts(
-    items: list[tuple[list[OutputBlock], str]], worker: WorkerConfig, workforce: Workforce, reader: BlobReader
+    items: list[tuple[list[OutputBlock], str]],
+    worker: WorkerConfig,
+    workforce: Workforce,
+    reader: BlobReader,
+    printer: Printer,
 ) -> None:
     """Write parts, in whoever is there; Spark is not started for it."""
     left = items
     if sum(block.length for blocks, _ in items for block in blocks) > _FEW_BYTES:
         run = workforce.spark.run if workforce.spark.running else workforce.processes.run
-        done = run(f"write {len(items)} part files", partial(_write_part, worker), items)
+        done = run(f"write {len(items)} part files", partial(_write_part, worker, printer), items)
         for (_, path), refused in zip(items, done, strict=True):
             if isinstance(refused, str):
                 raise OutputUnwritable(str(Path(path).parent), refused)
         left = [item for item, written in zip(items, done, strict=True) if not written]
     for blocks, path in left:
-        write_lines(read_blocks(blocks, reader), Path(path))
+        write_lines(read_blocks(blocks, reader), Path(path), printer)
 
 
 def save_parts(
-    output: Output, folder: Path, worker: WorkerConfig, workforce: Workforce, reader: BlobReader
+    output: Output,
+    folder: Path,
+    worker: WorkerConfig,
+    workforce: Workforce,
+    reader: BlobReader,
+    printer: Printer | None = None,
 ) -> list[Path]:
     """Bring a folder up to date; return the files that were written."""
     try:
-        return _save_parts(output, folder.absolute(), worker, workforce, reader)
+        return _save_parts(output, folder.absolute(), worker, workforce, reader, printer or PairLines())
     except OSError as error:
         raise OutputUnwritable(str(folder), error.strerror or str(error)) from error
 
 
 def _save_parts(
-    output: Output, folder: Path, worker: WorkerConfig, workforce: Workforce, reader: BlobReader
+    output: Output, folder: Path, worker: WorkerConfig, workforce: Workforce, reader: BlobReader, printer: Printer
 ) -> list[Path]:
+    def content(part: int) -> str:
+        return f"{output.content(part).hex()}{printer.said}"
+
     written = _notes(folder)
     wanted = {f"part-{part:05d}": part for part in range(len(output))}
     fresh = {
-        name: part
-        for name, part in wanted.items()
-        if written.get(name) != [output.content(part).hex(), *_stamp(folder / name)]
+        name: part for name, part in wanted.items() if written.get(name) != [content(part), *_stamp(folder / name)]
     }
     gone = written.keys() - wanted.keys()
     if not fresh and not gone and (folder / "_SUCCESS").exists():
@@ -165,10 +196,10 @@ def _save_parts(
     _write_notes(folder, {name: written[name] if name not in fresh else [] for name in [*wanted, *gone]})
     if fresh:
         items = [(output.blocks(part, reader), str(folder / name)) for name, part in fresh.items()]
-        _write_parts(items, worker, workforce, reader)
+        _write_parts(items, worker, workforce, reader, printer)
     for name in gone:
         (folder / name).unlink(missing_ok=True)
-    notes = {name: [output.content(part).hex(), *_stamp(folder / name)] for name, part in wanted.items()}
+    notes = {name: [content(part), *_stamp(folder / name)] for name, part in wanted.items()}
     _write_notes(folder, notes)
     (folder / "_SUCCESS").touch()
     return [folder / name for name in fresh]

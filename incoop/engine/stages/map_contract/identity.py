@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from incoop.base.content_ids import content_id
 from incoop.code import Functions, KnownReads
@@ -18,6 +19,7 @@ from incoop.contraction.columns.keys import HASH_BYTES
 from incoop.contraction.parts.write import KEYS_PER_BLOCK
 from incoop.contraction.tree.shape import BATCH_BITS, GROUP_BITS, LARGEST_GROUP, SMALLEST_GROUP, WIDE_BITS
 from incoop.engine.stages.map_contract.leaves import shaping
+from incoop.engine.stages.map_contract.mapping import PiecesMapper
 from incoop.fingerprint import classes_digest, fingerprint, imports_by_name, impurities, one_look, parts
 from incoop.inchdfs.store.manifest import tag_of
 from incoop.job import Job
@@ -89,10 +91,11 @@ def _identify(job: Job) -> JobIdentity:
         if function is None:
             prints.append(b"none")
             continue
-        prints.append(fingerprint(function, version=job.version, depends_on=depends_on, role=role))
+        version = _version_of(job, function)
+        prints.append(fingerprint(function, version=version, depends_on=depends_on, role=role))
         named |= {
             name: digest.hex()
-            for name, digest in parts(function, version=job.version, depends_on=depends_on, role=role).items()
+            for name, digest in parts(function, version=version, depends_on=depends_on, role=role).items()
         }
         if job.version is None:
             impure += [str(call) for call in impurities(function) if not call.followed]
@@ -120,6 +123,13 @@ def _identify(job: Job) -> JobIdentity:
         parts=named,
         impurities=list(dict.fromkeys(impure)),
     )
+
+
+def _version_of(job: Job, function: Any) -> str | None:
+    """What stands for a function's code, if something does."""
+    if job.version is None or not isinstance(function, PiecesMapper):
+        return job.version
+    return f"{job.version}\0{function.version}"
 
 
 def _hash(*pieces: bytes) -> bytes:

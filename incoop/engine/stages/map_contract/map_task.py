@@ -20,11 +20,11 @@ from incoop.contraction.parts.packs import OpenPack, PackBuilder
 from incoop.contraction.tree.combine import Combiner
 from incoop.contraction.tree.known_combiners import LawfulCombiner
 from incoop.engine.blocks import Block
-from incoop.engine.running.counters import take_counts
+from incoop.engine.running.counters import added_counts, take_counts
 from incoop.engine.running.user_code import own_error, said_of, trace_of
 from incoop.engine.stages.map_contract.chunk_sources import ChunkSource, ChunkSources
 from incoop.engine.stages.map_contract.grouping import map_chunk
-from incoop.engine.stages.map_contract.mapping import Piece, UserError
+from incoop.engine.stages.map_contract.mapping import Pairs, Piece, PiecesMapper, UserError, collect, pairs_of
 from incoop.engine.stages.map_contract.soundness import check_combiner
 from incoop.engine.stages.map_contract.write_chunk import (
     KnownBase,
@@ -187,8 +187,9 @@ def _map_and_write(work: _Work, task: ChunkTask, pack: PackBuilder, tried_on: Se
     source = work.source(task)
     if functions.reducer is None:
         out: list[bytes | memoryview] = []
-        write_column(Column.of(_map_only(source.mapper, source.whole)), out)
-        return _Written(WrittenChunk(pack.add_region(b"".join(out)), take_counts()))
+        pairs, counters = _map_only(source.mapper, source.whole)
+        write_column(Column.of(pairs), out)
+        return _Written(WrittenChunk(pack.add_region(b"".join(out)), counters))
     tried = 0
     if tried_on is not None and functions.combiner is not None and not isinstance(functions.combiner, LawfulCombiner):
         tried = check_combiner(_sample(work, source, tried_on), functions.combiner, functions.reducer)
@@ -239,8 +240,15 @@ def _shown(record: Any) -> str:
         return f"a {type(record).__name__} whose repr fails ({error})"
 
 
-def _map_only(mapper: Mapper, pieces: Iterable[Piece]) -> list[tuple[Any, Any]]:
-    """The mapper's pairs as they come."""
+def _map_only(mapper: Mapper, pieces: Sequence[Piece]) -> tuple[list[tuple[Any, Any]], dict[str, int]]:
+    """The mapper's pairs as they come, and what it counted."""
+    if isinstance(mapper, PiecesMapper):
+        groups: list[Pairs] = []
+        made = collect(mapper, pieces, groups.append)
+        assert made is not None
+        groups.append(made)
+        counted = added_counts([counts for group in groups for counts in group.counters])
+        return [pair for group in groups for pair in pairs_of(group)], counted
     pairs: list[tuple[Any, Any]] = []
     number, record = -1, None
     records = (record for piece in pieces for record in piece.records())
@@ -250,4 +258,4 @@ def _map_only(mapper: Mapper, pieces: Iterable[Piece]) -> list[tuple[Any, Any]]:
                 pairs.append((key, value))
     except USERS_ERRORS as error:
         raise UserError(number, record) from error
-    return pairs
+    return pairs, take_counts()

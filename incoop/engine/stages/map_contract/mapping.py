@@ -56,8 +56,60 @@ class Pairs:
     counters: list[dict[str, int]]
 
 
+@dataclass(frozen=True, slots=True)
+class PiecesMapper:
+    """A mapper that is given the records of many pieces at once, so that it can work on columns of them.
+
+    What it gives of a piece must follow from that piece alone: later it may be given others beside it, or none. Records
+    of an earlier result are pairs.
+
+    Example:
+        >>> def sizes(pieces):
+        ...     counts, one_each = [len(records) for records in pieces], np.ones(len(pieces), np.int64)
+        ...     return Pairs(["all"], one_each - 1, counts, one_each, [{}] * len(pieces))
+        >>> collect(PiecesMapper(sizes), [Piece(lambda: ["a", "b"]), Piece(lambda: ["c"])]).values
+        [2, 1]
+    """
+
+    function: Callable[[Sequence[Sequence[Any]]], Pairs]
+    #: What stands for it in ids, in a job with a version.
+    version: str = ""
+    #: Whether it takes a chunk as one piece: what is kept is kept by chunk.
+    whole: bool = False
+
+    def __call__(self, _: Any, record: Any) -> Iterator[tuple[Any, Any]]:
+        """The pairs of one record, as of a mapper that is called for each."""
+        return pairs_of(self.function([[record]]))
+
+
+def pairs_of(made: Pairs) -> Iterator[tuple[Any, Any]]:
+    """Pairs one by one."""
+    keys = made.keys
+    for code, value in zip(made.codes.tolist(), made.values, strict=True):
+        yield keys[code], value
+
+
+def _collect_at_once(
+    mapper: PiecesMapper, pieces: Sequence[Piece], full: Callable[[Pairs], None] | None
+) -> Pairs | None:
+    """By a mapper that takes all of them."""
+    try:
+        made = mapper.function([piece.records() for piece in pieces])
+    except USERS_ERRORS as error:
+        raise UserError(0, None) from error
+    take_counts()
+    if len(made.codes) <= PENDING_PAIRS:
+        return made
+    if full is None:
+        return None
+    full(made)
+    return _Making().pairs()
+
+
 def collect(mapper: Mapper, pieces: Sequence[Piece], full: Callable[[Pairs], None] | None = None) -> Pairs | None:
     """Map pieces. When there are too many pairs, `full` is given those so far, and others begin; None without it."""
+    if isinstance(mapper, PiecesMapper):
+        return _collect_at_once(mapper, pieces, full)
     made = _Making()
     alone = len(pieces) == 1  # a leaf is small
     for which, piece in enumerate(pieces):

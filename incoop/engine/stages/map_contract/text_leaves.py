@@ -46,7 +46,7 @@ class TextLeaves(Leaves):
 
     def decoded(self) -> list[Piece]:
         form, content = self.form, self.content
-        plain = isinstance(content, bytes) and isinstance(form, Lines) and _stateless(form.encoding)
+        plain = isinstance(content, bytes) and type(form) is Lines and _stateless(form.encoding)
         if not plain or not isinstance(content, bytes) or b"\r" in content:
             return [self.piece(leaf) for leaf in range(len(self.cut))]
         lines = records_of(form, content)

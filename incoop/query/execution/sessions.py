@@ -1,0 +1,38 @@
+"""What queries need of a session and of its results, so that the layer stands below both."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+from incoop.contraction.parts.packs import BlockLost
+from incoop.engine.blocks import PairBlock
+from incoop.engine.explain import Explanation
+from incoop.engine.output import Output
+from incoop.engine.report import RunReport
+from incoop.engine.save import Printer
+from incoop.job import Job
+
+
+class JobResult(Protocol):
+    """The result of a stage, as `incoop.Result`."""
+
+    @property
+    def report(self) -> RunReport: ...
+
+    def __iter__(self) -> Iterator[Any]: ...
+
+    def output_blocks(self) -> Sequence[PairBlock]: ...
+
+    def save_printed(self, folder: str | Path, printer: Printer | None, output: Output | None = None) -> list[Path]: ...
+
+    def recover(self, lost: BlockLost) -> None: ...
+
+
+class Session(Protocol):
+    """What runs stages, as `incoop.JobSession`."""
+
+    def run(self, job: Job, inputs: Any) -> JobResult: ...
+
+    def explain(self, job: Job, inputs: Any) -> Explanation: ...

@@ -1,0 +1,176 @@
+"""What is done with rows one by one on their way to a stage: filters, projections, flattening.
+
+Contract: a step gives the rows that its plan node means, in the order of those that it was given, and counts the
+warnings that evaluating them gives, wherever they are evaluated. A step travels to workers; its digest says all that it
+does.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from incoop.query.execution.held import Held, Types
+from incoop.query.expressions.bag_nodes import Flatten
+from incoop.query.expressions.batches import to_values
+from incoop.query.expressions.evaluation import Evaluation
+from incoop.query.expressions.flatten import flattened
+from incoop.query.expressions.nodes import Expression
+from incoop.query.types import BagType, Row
+
+
+@dataclass(frozen=True, slots=True)
+class Step(ABC):
+    """Rows to rows."""
+
+    #: The plan node whose step it is: its warnings are counted by this name.
+    tag: str
+    #: Says all that it does, values of scalars included.
+    digest: bytes
+
+    @abstractmethod
+    def apply(self, held: Held, evaluation: Evaluation) -> Held: ...
+
+
+@dataclass(frozen=True, slots=True)
+class FilterRows(Step):
+    condition: Expression
+
+    def apply(self, held: Held, evaluation: Evaluation) -> Held:
+        mask = held.column(self.condition, evaluation)
+        if isinstance(mask, list):
+            mask = pa.array([value is True for value in mask], pa.bool_())
+        return held.where(pc.fill_null(mask, False))
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectRows(Step):
+    results: tuple[Expression, ...]
+
+    def apply(self, held: Held, evaluation: Evaluation) -> Held:
+        columns = [held.column(each, evaluation) for each in self.results]
+        return held.with_columns(columns, tuple(each.type for each in self.results))
+
+
+@dataclass(frozen=True, slots=True)
+class GenerateRows(Step):
+    results: tuple[Expression, ...]
+    flatten: tuple[Flatten, ...]
+    types: Types
+
+    def apply(self, held: Held, evaluation: Evaluation) -> Held:
+        if all(each == "no" for each in self.flatten):
+            return ProjectRows(self.tag, self.digest, self.results).apply(held, evaluation)
+        kinds = [each.type for each in self.results]
+        columns = [held.values(each, evaluation) for each in self.results]
+        if len(columns) == 1 and self.flatten[0] == "yes" and isinstance(kinds[0], BagType):
+            counts = [len(bag) if bag else 0 for bag in columns[0]]
+            rows = list(chain.from_iterable(bag for bag in columns[0] if bag))
+        else:
+            found = [flattened(values, self.flatten, kinds) for values in zip(*columns, strict=True)]
+            counts, rows = [len(each) for each in found], list(chain.from_iterable(found))
+        if self.types is not None:
+            rows = _as_wide(rows, len(self.types))
+        return held.with_rows(rows, self.types, np.repeat(np.arange(len(held)), counts))
+
+
+def _as_wide(rows: list[Row], width: int) -> list[Row]:
+    """Rows of one width: what is taken apart may have fewer or more fields than its type says."""
+    if set(map(len, rows)) <= {width}:
+        return rows
+    return [row[:width] + (None,) * (width - len(row)) for row in rows]
+
+
+@dataclass(frozen=True, slots=True)
+class ExpandRows(Step):
+    projections: tuple[tuple[Expression, ...], ...]
+
+    def apply(self, held: Held, evaluation: Evaluation) -> Held:
+        copies = [
+            list(zip(*[held.values(each, evaluation) for each in results], strict=True))
+            if results
+            else [()] * len(held)
+            for results in self.projections
+        ]
+        rows = list(chain.from_iterable(zip(*copies, strict=True)))
+        types = tuple(each.type for each in self.projections[0])
+        return held.with_rows(rows, types, np.repeat(np.arange(len(held)), len(copies)))
+
+
+@dataclass(frozen=True, slots=True)
+class CrossWith(Step):
+    """Each row beside each of some others, which travel along."""
+
+    others: tuple[Row, ...] = field(repr=False)
+    types: Types
+    #: Whether the others come first.
+    before: bool = False
+
+    def apply(self, held: Held, evaluation: Evaluation) -> Held:
+        if self.before:
+            rows = [other + row for row in held.row_list for other in self.others]
+        else:
+            rows = [row + other for row in held.row_list for other in self.others]
+        return held.with_rows(rows, self.types, np.repeat(np.arange(len(held)), len(self.others)))
+
+
+@dataclass(frozen=True, slots=True)
+class NumberRows(Step):
+    """A rank before each row of a range, where rows before the range are counted."""
+
+    keys: tuple[Expression, ...]
+    dense: bool
+    #: For each range, how many rows (or keys, where it is dense) there are before it.
+    before: dict[int, int]
+    types: Types
+
+    def apply(self, held: Held, evaluation: Evaluation) -> Held:
+        assert held.ranges is not None
+        keys = [to_values(held.column(each, evaluation), each.type) for each in self.keys]
+        names: Any = zip(*keys, strict=True) if keys else range(len(held))
+        rows: list[Row] = []
+        current: int | None = None
+        last: Any = None
+        rank = seen = 0
+        for where, row, name in zip(held.ranges.tolist(), held.row_list, map(_name, names), strict=True):
+            if where != current:
+                current, last, seen = where, None, 0
+                rank = self.before[where] if self.dense else 0
+            seen += 1
+            if name != last:
+                rank = rank + 1 if self.dense else self.before[where] + seen
+            rows.append((rank, *row))
+            last = name
+        return held.with_rows(rows, self.types, np.arange(len(held)))
+
+
+def _name(values: Any) -> Any:
+    from incoop.query.order import encoded
+
+    return encoded(values) if isinstance(values, tuple) else values
+
+
+@dataclass(frozen=True, slots=True)
+class ThroughFunction(Step):
+    """All rows of a piece through a function."""
+
+    function: Callable[[list[Row]], list[Row]]
+    types: Types
+
+    def apply(self, held: Held, evaluation: Evaluation) -> Held:
+        rows: list[Row] = []
+        places: list[int] = []
+        given = held.row_list
+        bounds = np.flatnonzero(np.diff(held.pieces, prepend=-1, append=-1))
+        for low, high in zip(bounds.tolist(), bounds.tolist()[1:], strict=False):
+            made = self.function(given[low:high])
+            rows += made
+            places += [low] * len(made)
+        return held.with_rows(rows, self.types, np.array(places, np.int64))
