@@ -17,8 +17,6 @@ from .reference import Row, Tables, answer
 from .test_columns_mean_what_rows_mean import looks
 
 
-
-
 def write(place: OwnPlace, tables: Tables) -> dict[str, Path]:
     """Tables as files in the formats of their scans; one that stays the same is not touched."""
     found = {}

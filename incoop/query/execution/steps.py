@@ -90,9 +90,7 @@ class GenerateRows(Step):
             return None
         if not isinstance(call, Call) or call.function.rows_kernel is None:
             return None
-        given = [
-            each.value if isinstance(each, Constant) else held.column(each, evaluation) for each in call.arguments
-        ]
+        given = [each.value if isinstance(each, Constant) else held.column(each, evaluation) for each in call.arguments]
         found = call.function.rows_kernel(*given)
         if found is None:
             return None
