@@ -45,6 +45,8 @@ class _Range:
     held: list[Pair]
     #: As little as nothing, so that whoever has read it writes it.
     length: int = 0
+    #: It is in its order.
+    is_run: bool = False
 
     def pairs(self, reader: BlobReader) -> list[Pair]:
         return self.held
