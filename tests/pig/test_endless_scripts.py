@@ -69,5 +69,9 @@ def test_files_import_files_up_to_a_depth(tmp_path: Path) -> None:
 def test_a_script_without_end_is_not_read(tmp_path: Path) -> None:
     with pytest.raises(ScriptUnreadable, match="longer than"):
         read_script("/dev/zero")
+    with pytest.raises(BadParameter, match="longer than"):
+        Parameters.load((), ["/dev/zero"])
+    with pytest.raises(BadParameter, match="NUL"):
+        Parameters.load((), ["\0"])
     with pytest.raises(ImportNotFound, match="there is no file"):
         parse_script(f"IMPORT '{'x' * 5000}';")

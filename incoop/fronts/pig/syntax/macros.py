@@ -10,8 +10,6 @@ A file is imported once; it is looked for beside the file that names it, then in
 from __future__ import annotations
 
 import difflib
-import errno
-import io
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -19,6 +17,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from incoop.fronts.pig.syntax.errors import BadMacro, ImportNotFound, PigSyntaxError, error_at
+from incoop.fronts.pig.syntax.file_text import read_text
 from incoop.fronts.pig.syntax.nodes import PigNode
 from incoop.fronts.pig.syntax.operators import (
     ForeachOperator,
@@ -41,7 +40,7 @@ from incoop.fronts.pig.syntax.statements import (
     SplitStatement,
     Statement,
 )
-from incoop.fronts.pig.syntax.substitution import LONGEST_TEXT, substitute
+from incoop.fronts.pig.syntax.substitution import substitute
 from incoop.fronts.pig.syntax.terms import FieldDeclaration, FieldsTerm, NameTerm
 
 #: The setting by which a script says where imports are looked for, folders with commas between them.
@@ -58,12 +57,7 @@ _N = TypeVar("_N", bound=PigNode)
 
 def read_source(path: Path) -> SourceFile:
     """A file's text. Raises OSError, or UnicodeDecodeError."""
-    with path.open("rb") as file:
-        data = file.read(LONGEST_TEXT + 1)  # a device has no end
-    if len(data) > LONGEST_TEXT:
-        raise OSError(errno.EFBIG, f"it is longer than {LONGEST_TEXT:,} bytes, as no script is", str(path))
-    text = io.TextIOWrapper(io.BytesIO(data), encoding="utf-8-sig").read()
-    return SourceFile(str(path), text)
+    return SourceFile(str(path), read_text(path))
 
 
 @dataclass

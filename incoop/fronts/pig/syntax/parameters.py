@@ -15,6 +15,7 @@ from pathlib import Path
 
 from incoop.base.errors import IncoopError
 from incoop.fronts.pig.syntax.errors import BadParameter
+from incoop.fronts.pig.syntax.file_text import read_text
 
 NAME = r"_*[a-zA-Z][a-zA-Z_0-9]*"
 #: `$name` or `${name}`; a backslash before it keeps it as it is, without the backslash.
@@ -110,7 +111,7 @@ class Parameters:
 
     def load_file(self, path: Path) -> None:
         try:
-            lines = path.read_text(encoding="utf-8").splitlines()
+            lines = read_text(path).splitlines()
         except (OSError, UnicodeDecodeError) as error:
             raise BadParameter(str(path), "-param_file", f"the file cannot be read ({error})") from error
         for number, line in enumerate(lines, 1):

@@ -21,6 +21,7 @@ from incoop.fronts.pig.syntax.errors import (
     UndefinedParameter,
     error_at,
 )
+from incoop.fronts.pig.syntax.file_text import LONGEST_TEXT
 from incoop.fronts.pig.syntax.parameters import (
     NAME,
     Parameters,
@@ -31,9 +32,6 @@ from incoop.fronts.pig.syntax.parameters import (
 )
 from incoop.fronts.pig.syntax.places import Excerpt, MacroCallSite, PlacedText, TextPiece
 from incoop.fronts.pig.syntax.words import COMMANDS
-
-#: Characters of a script or a macro's body with its parameters replaced: a hundred times the longest that anybody runs.
-LONGEST_TEXT = 16 << 20
 
 #: What no other step is for: a word, a run of signs, or whatever stands there.
 _PLAIN = re.compile(r"[^-/'\"`%$\\#a-zA-Z_]+|[a-zA-Z_]\w*|(?s:.)")
