@@ -191,6 +191,8 @@ def _opened(path: Path | str, flags: int) -> int:
         if error.errno == errno.ENXIO:
             raise NotAFile(errno.ENXIO, "it is a socket or a device", str(path)) from None
         raise
+    except ValueError:
+        raise NotAFile(errno.EINVAL, "its name holds a NUL", str(path)) from None
     mode = os.fstat(handle).st_mode
     if not stat.S_ISREG(mode):
         os.close(handle)

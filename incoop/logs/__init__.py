@@ -11,7 +11,7 @@ Contract: a parser depends on its arguments alone, never on a clock, a time zone
 that does not follow its format gives None and is counted in the report ("malformed combined lines"), with samples; it
 never raises. Time takes a number of steps that is linear in the line. See docs/log-parsers.md.
 
-Imports the engine's counters, and nothing else of ours.
+Imports the engine's counters and `incoop.base`, and nothing else of ours.
 """
 
 from __future__ import annotations

@@ -1,22 +1,16 @@
 """One JSON object a line.
 
 Contract: what json.loads gives for the line, if that is an object. NaN and infinities, which Python would read, are no
-JSON and make a line malformed; so does nesting that is too deep to read. Of a field that stands twice the last counts.
+JSON and make a line malformed; so does nesting of more than a hundred levels. Of a field that stands twice the last
+counts.
 """
 
 from __future__ import annotations
 
-import json
-from typing import Any, NoReturn
+from typing import Any
 
+from incoop.base.strict_json import read_json
 from incoop.logs.malformed import count_malformed, text_of
-
-
-def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON")
-
-
-_decode = json.JSONDecoder(parse_constant=_no_constant).decode
 
 
 def json_line(line: str | bytes) -> dict[str, Any] | None:
@@ -28,8 +22,8 @@ def json_line(line: str | bytes) -> dict[str, Any] | None:
     """
     text = text_of(line)
     try:
-        found = _decode(text.removeprefix("\ufeff"))
-    except (ValueError, RecursionError):
+        found = read_json(text)
+    except ValueError:
         found = None
     if isinstance(found, dict):
         return found

@@ -6,6 +6,7 @@ window of time is the newest time in the input.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -25,6 +26,9 @@ _MICROSECOND = timedelta(microseconds=1)
 _SIZES = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]?)i?b?", re.IGNORECASE)
 _COUNTED = re.compile(r"(\d+(?:\.\d+)?)\s*([a-z]*)", re.IGNORECASE)
+
+#: No input has so many files that their number has more.
+_MOST_DIGITS = 18
 
 _FORMS = "'10 files', '100 chunks', '1G', '7 days', '90m' or '1h'"
 
@@ -70,7 +74,7 @@ def last(
         >>> str(last(files=10)), str(last(hours=1, of=float, hop=60)), last(bytes="1G").size
         ('last 10 files', 'last 1:00:00, every 0:01:00', 1073741824)
     """
-    span = timedelta(weeks=weeks, days=days, hours=hours, minutes=minutes, seconds=seconds)
+    span = _timedelta(weeks=weeks, days=days, hours=hours, minutes=minutes, seconds=seconds)
     given = {"files": files, "chunks": chunks, "bytes": bytes, "time": span if span else None}
     named = [name for name, size in given.items() if size is not None]
     if len(named) != 1:
@@ -138,8 +142,16 @@ def _hop(by: str, hop: Any) -> int:
     if hop is None:
         return 0
     if by == "time" and isinstance(hop, int | float) and not isinstance(hop, bool):
-        hop = timedelta(seconds=hop)
+        hop = _timedelta(seconds=hop)
     return _whole("time" if by == "time" else by, _microseconds(hop) if isinstance(hop, timedelta) else hop)
+
+
+def _timedelta(**parts: Any) -> timedelta:
+    try:
+        return timedelta(**parts)
+    except (TypeError, ValueError, OverflowError):
+        given = ", ".join(f"{name}={value!r:.40}" for name, value in parts.items() if value != 0)
+        raise BadCall(f"a span of time is made of numbers, and no longer than a billion days, not {given}.") from None
 
 
 def _microseconds(span: timedelta) -> int:
@@ -156,10 +168,15 @@ def _bytes(size: int | str | None) -> Any:
     found = _SIZE.fullmatch(size.strip())
     if found is None:
         raise BadCall(f"a size is a number of bytes, with K, M, G or T: '512M', not {size!r:.40}.")
-    return round(float(found[1]) * _SIZES[found[2].lower()])
+    count = float(found[1]) * _SIZES[found[2].lower()]
+    if not math.isfinite(count):
+        raise BadCall(f"a size is a number of bytes that some disk could hold, not {size!r:.40}.")
+    return round(count)
 
 
 def _integer(number: str, text: str) -> int:
     if "." in number:
         raise BadCall(f"a window holds whole files or chunks, not {text!r:.40}.")
+    if len(number) > _MOST_DIGITS:
+        raise BadCall(f"no input has so many files or chunks: {text!r:.40}.")
     return int(number)

@@ -23,10 +23,13 @@ import redis
 import incoop
 from incoop.base.own_files import NotOurs, remove
 from incoop.engine.running.workforce import Workforce
+from incoop.fronts.pig.syntax.parameters import Parameters, refuse_commands
+from incoop.fronts.pig.syntax.script import parse_script, read_script
 from incoop.inchdfs import Dataset, DatasetStore, expand, put
 from incoop.maintenance.store import verify_all
 from incoop.memo import Keep, MemoStore, StoreMissing, collect, stats
 from incoop.memo.address import make_pool
+from incoop.windows.window import parsed
 from tests.cli.command import incoop_here
 
 from .test_output_folder import JOB, saved
@@ -293,6 +296,7 @@ def hostile_texts(folder: Path) -> list[str]:
             "\u202e",
         ),
         *("redis://:hunter2@127.0.0.1:1/0", "redis://", "unix:///no", "1e999", "-1", "nan", "9" * 400, "5%", "0x10"),
+        *("9" * 30 + " days", "9" * 5000 + " files", "1h every " + "9" * 40 + "h", "%Q%s%", "inchdfs:/%"),
     ]
 
 
@@ -330,6 +334,20 @@ def calls(fuzzed: Fuzzed, store: Path, folder: Path) -> dict[str, Callable[[rand
         "incoop run": command("run", None, None, *where),
         "incoop run input": command("run", job, None, *where),
         "incoop run output": command("run", job, fuzzed.input / "a.txt", "--output", None, *where),
+        "window": lambda rng, text: session.run(JOB, str(fuzzed.input), window=parsed(text())),
+        "window times": lambda rng, text: session.run(JOB, text(), window=parsed("1h every 1m", text())),
+        "pig": lambda rng, text: parse_script(text(), Parameters({"x": text()}, refuse_commands)),
+        "pig file": lambda rng, text: read_script(text(), Parameters.load([text()], run_command=refuse_commands)),
+        "pig parameters": lambda rng, text: Parameters.load((), [text()], run_command=refuse_commands),
+        "incoop run window": command("run", job, None, "--window", None, "--time-of", None, *where),
+        "incoop run html": command("run", job, fuzzed.input / "a.txt", "--html", None, *where),
+        "incoop ingest": command("ingest", None, None, *where),
+        "incoop ingests": command("ingest", None, None, "logs2", *where),
+        "incoop ingest limits": command("ingest", folder, "logs3", "--batch", None, "--keep", None, *where),
+        "incoop watch": command("watch", None, None, "--once", "--changes", *where),
+        "incoop watch page": command("watch", job, None, "--once", "--every", None, "--html", None, *where),
+        "incoop watch window": command("watch", job, None, "--once", "--changes", "--window", None, *where),
+        "incoop watch output": command("watch", job, fuzzed.input / "a.txt", "--once", "--output", None, *where),
         "incoop put": command("put", None, None, *where),
         "incoop put sizes": command("put", fuzzed.input / "a.txt", "d", "--average", None, "--delimiter", None, *where),
         "incoop ls": command("ls", None, *where),

@@ -61,6 +61,11 @@ def test_a_window_says_what_it_is() -> None:
         ({"bytes": 5, "hop": 1}, "as far as it can"),
         ({"files": 5, "hop": 0}, "at least 1"),
         ({"days": 1, "of": of, "hop": -3}, "at least 1"),
+        ({"days": 1e300, "of": of}, "no longer than a billion days"),
+        ({"days": float("nan"), "of": of}, "made of numbers"),
+        ({"days": "1", "of": of}, "made of numbers, and no longer than a billion days, not days='1'"),
+        ({"days": 1, "of": of, "hop": float("inf")}, "made of numbers"),
+        ({"bytes": "9" * 400}, "some disk could hold"),
     ],
 )
 def test_a_window_that_makes_no_sense_is_refused(arguments: dict[str, Any], said: str) -> None:
@@ -70,14 +75,15 @@ def test_a_window_that_makes_no_sense_is_refused(arguments: dict[str, Any], said
 
 
 @pytest.mark.parametrize(
-    "text", ["", "files", "ten files", "2.5 files", "7 days", "1h every 1m", "3 parsecs", "-1 files"]
+    "text",
+    ["", "files", "ten files", "2.5 files", "7 days", "1h every 1m", "3 parsecs", "-1 files", "9" * 5000 + " files"],
 )
 def test_a_text_that_names_none_is_refused(text: str) -> None:
     with pytest.raises(incoop.BadCall):
         parsed(text)
 
 
-@pytest.mark.parametrize("text", ["7 parsecs", "1h every hour", "days"])
+@pytest.mark.parametrize("text", ["7 parsecs", "1h every hour", "days", "9" * 30 + " days"])
 def test_a_span_that_is_none_is_refused(text: str) -> None:
     with pytest.raises(incoop.BadCall):
         parsed(text, of)

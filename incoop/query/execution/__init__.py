@@ -4,7 +4,7 @@
 - relations.py: rows on their way; records.py, reading.py: files and results to rows; held.py: rows by column or one by
 one; steps.py: what is done with each; sinks.py: what is sent to a stage; mapper.py: all of these as a mapper
 - keys.py, order_bytes.py: keys of groups, and what rows are sorted by; reducers.py: what becomes of a key's values
-- stream.py: rows through a command; save.py: part files; report.py: what ran
+- explain.py: what would run; stream.py: rows through a command; save.py: part files; report.py: what ran
 - sessions.py: what is needed of a session
 
 Imports `incoop.query`, jobs and the engine; sessions and results are given.

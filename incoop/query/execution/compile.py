@@ -431,14 +431,18 @@ class Compiler:
             leaf=leaf or None,
             stage=f"{_tag(plan)} {role}".strip(),
         )
+        result = self._run(plan, role, job, inputs)
+        self.counted.update(result.report.counters)
+        return result
+
+    def _run(self, plan: Plan, role: str, job: Job, inputs: Mapping[str, Any]) -> JobResult:
         try:
             result = self._session.run(job, inputs)
         except JobFailed as failed:
-            if isinstance(failed.cause, QueryError):
+            if isinstance(failed.cause, QueryError | reducers.TooManyRows):
                 raise failed.cause from failed
             raise
         self.ran.append(StageRan(plan, role, result))
-        self.counted.update(result.report.counters)
         return result
 
     def _of_one_format(self, plan: Plan, sendings: Sequence[Sending]) -> Sequence[Sending]:

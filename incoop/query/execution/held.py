@@ -70,6 +70,11 @@ class Held:
         """As many rows, of other fields."""
         return Held(types, self.pieces, ColumnBatch(types, tuple(columns), len(self)), None, self.ranges)
 
+    def at(self, places: Numbers) -> Held:
+        """As many rows as there are places, whose fields are not known yet."""
+        ranges = self.ranges[places] if self.ranges is not None else None
+        return Held((), self.pieces[places], ColumnBatch((), (), len(places)), None, ranges)
+
     def with_rows(self, rows: list[Row], types: Types, places: Numbers) -> Held:
         """Other rows, each made from the row at its place."""
         return Held(types, self.pieces[places], None, rows, self.ranges[places] if self.ranges is not None else None)

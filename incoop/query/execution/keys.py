@@ -1,13 +1,13 @@
 """Keys of groups as keys of the engine, and back.
 
 Contract: values that are one (order.py) are one key, and only they: 1, 1.0 and true are three, which a dict takes for
-one. What `key` was given, in its canonical form, `values` gives back. Plain values stay what they are, so that keys are
-stored as columns.
+one. What `keys` was given, in its canonical form, `values` gives back. All keys of a form are of one type, as columns
+are: text, bytes, integers, or pairs of these, one in the other; null is a value of that type, too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,10 +15,11 @@ from incoop.query.execution.order_bytes import decoded
 from incoop.query.order import canonical, encoded
 from incoop.query.types import BOOLEAN, BYTES, INT, LONG, TEXT, Row, Type, Value
 
-#: Of one of these types, no two values that are not one are equal to Python.
-_PLAIN = (INT, LONG, TEXT, BOOLEAN)
 #: In front of keys of which some stay apart by input: the mark of the others.
 TOGETHER = -1
+
+#: Null among integers of 32 bits; and in text and bytes, where what begins so is marked.
+_NULL_INT, _NULL_TEXT, _NULL_BYTES = 1 << 40, "\0", b"\0n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,39 +31,102 @@ class KeyForm:
     #: Whether keys with a null stay apart by input.
     marked: bool = False
 
-    @property
-    def _plain(self) -> bool:
-        return self.types is not None and not self.marked and all(kind in _PLAIN for kind in self.types)
-
     def keys(self, found: Sequence[Row], mark: int = TOGETHER) -> list[Any]:
         """Keys of the engine for canonical values; `mark` is the input's number."""
-        if self._plain:
-            return [values[0] for values in found] if len(self.types or ()) == 1 else list(found)
         if self.types is None:
             return [encoded(values) for values in found]
-        written = [tuple(map(_written, values, self.types)) for values in found]
+        if not found:
+            return []
+        columns = [
+            _WRITERS.get(kind, _write_any)(column)
+            for kind, column in zip(self.types, zip(*found, strict=True), strict=True)
+        ]
+        written: list[Any] = columns.pop() if columns else [0] * len(found)
+        while columns:
+            written = list(zip(columns.pop(), written, strict=True))
         if self.marked:
-            return [(mark if None in each else TOGETHER, *each) for each in written]
-        return [each[0] for each in written] if len(self.types) == 1 else list(written)
+            return [(mark if None in values else TOGETHER, key) for values, key in zip(found, written, strict=True)]
+        return written
 
     def values(self, key: Any) -> Row:
         """The values of a key."""
         if self.types is None:
             return tuple(decoded(key))
-        if self._plain:
-            return (key,) if len(self.types) == 1 else key
-        parts = key[1:] if self.marked else (key,) if len(self.types) == 1 else key
-        return tuple(map(_read, parts, self.types))
+        if self.marked:
+            key = key[1]
+        parts: list[Value] = []
+        last = len(self.types) - 1
+        for at, kind in enumerate(self.types):
+            part, key = (key, None) if at == last else key
+            parts.append(_READERS.get(kind, _read_any)(part))
+        return tuple(parts)
 
 
-def _written(value: Value, kind: Type) -> Any:
-    if value is None or kind in _PLAIN or (kind == BYTES and isinstance(value, bytes)):
-        return value
-    data = encoded(canonical(value))
-    return (data,) if kind == BYTES else data  # bytes of which nothing is known may be anything
+def _write_ints(column: Sequence[Value]) -> list[Any]:
+    return [_NULL_INT if value is None else int(value) for value in column]
 
 
-def _read(part: Any, kind: Type) -> Value:
-    if part is None or kind in _PLAIN or (kind == BYTES and isinstance(part, bytes)):
+def _write_longs(column: Sequence[Value]) -> list[Any]:
+    return [b"" if value is None else value.to_bytes(8, "big", signed=True) for value in column]
+
+
+def _write_texts(column: Sequence[Value]) -> list[Any]:
+    return [_NULL_TEXT if value is None else f"\0{value}" if value[:1] == "\0" else value for value in column]
+
+
+def _write_bytes(column: Sequence[Value]) -> list[Any]:
+    """Bytes; but a field of which nothing is known may hold anything."""
+    return [
+        (value if value[:1] != b"\0" else b"\0b" + value)
+        if isinstance(value, bytes)
+        else _NULL_BYTES
+        if value is None
+        else b"\0v" + encoded(canonical(value))
+        for value in column
+    ]
+
+
+def _write_any(column: Sequence[Value]) -> list[Any]:
+    return [encoded(canonical(value)) for value in column]
+
+
+def _read_int(part: Any) -> Value:
+    return None if part == _NULL_INT else part
+
+
+def _read_boolean(part: Any) -> Value:
+    return None if part == _NULL_INT else bool(part)
+
+
+def _read_long(part: Any) -> Value:
+    return int.from_bytes(part, "big", signed=True) if part else None
+
+
+def _read_text(part: Any) -> Value:
+    return part if part[:1] != "\0" else part[1:] if len(part) > 1 else None
+
+
+def _read_bytes(part: Any) -> Value:
+    if part[:1] != b"\0":
         return part
-    return decoded(part[0] if kind == BYTES else part)
+    return None if part == _NULL_BYTES else part[2:] if part[1:2] == b"b" else decoded(part[2:])
+
+
+def _read_any(part: Any) -> Value:
+    return decoded(part)
+
+
+_WRITERS: dict[Type, Callable[[Sequence[Value]], list[Any]]] = {
+    INT: _write_ints,
+    LONG: _write_longs,
+    TEXT: _write_texts,
+    BYTES: _write_bytes,
+    BOOLEAN: _write_ints,
+}
+_READERS: dict[Type, Callable[[Any], Value]] = {
+    INT: _read_int,
+    LONG: _read_long,
+    TEXT: _read_text,
+    BYTES: _read_bytes,
+    BOOLEAN: _read_boolean,
+}

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from incoop.base.errors import BadCall
 from incoop.base.paths import local_path
+from incoop.engine.inputs import SCHEME
+from incoop.inchdfs.files.sources import expand
 from incoop.query.errors import BadPlan
 from incoop.query.execution.compile import Compiler, read_rows
+from incoop.query.execution.explain import explained
 from incoop.query.execution.relations import Branch, Relation
 from incoop.query.execution.report import QueryReport, StageReport
 from incoop.query.execution.save import save_rows
 from incoop.query.execution.sessions import Session
 from incoop.query.plan.node import Plan, every_plan
-from incoop.query.plan.show import show_plan
 from incoop.query.plan.single import Scan, Store
 from incoop.query.rules import rewritten
 from incoop.query.sources.delimited import DelimitedText
@@ -46,18 +49,33 @@ class Query:
 
     def run(self, session: Session, inputs: Mapping[str, Any] | None = None) -> QueryResult:
         """Run what is not known yet. `inputs` are what scans read, by name; a name that is not there is a path."""
-        given = dict(inputs or {})
-        unknown = [name for name in given if name not in self.scans]
-        if unknown:
-            known = ", ".join(map(repr, self.scans)) or "nothing"
-            raise BadCall(f"query {self.name!r} reads {known}, not {unknown[0]!r}.")
+        given = self._given(inputs)
         compiler = Compiler(self.name, session, given)
         stored = tuple(compiler.stored(plan) for plan in self.outputs)
         return QueryResult(self, stored, compiler)
 
     def explain(self, session: Session, inputs: Mapping[str, Any] | None = None) -> str:
-        """The plan."""
-        return "\n\n".join(map(show_plan, self.outputs))
+        """The plan, and of each stage what a run would reuse, what it would run, and why. Nothing is run."""
+        return explained(self.name, self.outputs, session, self._given(inputs))
+
+    def _given(self, inputs: Mapping[str, Any] | None) -> dict[str, Any]:
+        given = dict(inputs or {})
+        unknown = [name for name in given if name not in self.scans]
+        if unknown:
+            known = ", ".join(map(repr, self.scans)) or "nothing"
+            raise BadCall(f"query {self.name!r} reads {known}, not {unknown[0]!r}.")
+        for name in self.scans:
+            _look_for(given.get(name, name))
+        return given
+
+
+def _look_for(named: Any) -> None:
+    """Files that are not there are told before anything runs."""
+    several = [named] if isinstance(named, str | os.PathLike) else named
+    if isinstance(several, list | tuple) and all(isinstance(one, str | os.PathLike) for one in several):
+        for one in map(os.fspath, several):
+            if not one.startswith(SCHEME):
+                expand(one)
 
 
 def _format_of(plan: Plan) -> TextFormat:

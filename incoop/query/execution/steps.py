@@ -22,7 +22,7 @@ from incoop.query.expressions.bag_nodes import Flatten
 from incoop.query.expressions.batches import to_values
 from incoop.query.expressions.evaluation import Evaluation
 from incoop.query.expressions.flatten import flattened
-from incoop.query.expressions.nodes import Expression
+from incoop.query.expressions.nodes import Call, Constant, Expression
 from incoop.query.types import BagType, Row
 
 
@@ -68,6 +68,8 @@ class GenerateRows(Step):
     def apply(self, held: Held, evaluation: Evaluation) -> Held:
         if all(each == "no" for each in self.flatten):
             return ProjectRows(self.tag, self.digest, self.results).apply(held, evaluation)
+        if (at_once := self._at_once(held, evaluation)) is not None:
+            return at_once
         kinds = [each.type for each in self.results]
         columns = [held.values(each, evaluation) for each in self.results]
         if len(columns) == 1 and self.flatten[0] == "yes" and isinstance(kinds[0], BagType):
@@ -79,6 +81,30 @@ class GenerateRows(Step):
         if self.types is not None:
             rows = _as_wide(rows, len(self.types))
         return held.with_rows(rows, self.types, np.repeat(np.arange(len(held)), counts))
+
+    def _at_once(self, held: Held, evaluation: Evaluation) -> Held | None:
+        """By column, where one bag is taken apart by a function that can do that."""
+        apart = [at for at, how in enumerate(self.flatten) if how != "no"]
+        call = self.results[apart[0]]
+        if len(apart) != 1 or self.flatten[apart[0]] != "yes" or held.types is None or self.types is None:
+            return None
+        if not isinstance(call, Call) or call.function.rows_kernel is None:
+            return None
+        given = [each.value if isinstance(each, Constant) else held.column(each, evaluation) for each in call.arguments]
+        found = call.function.rows_kernel(*given)
+        if found is None:
+            return None
+        counts, parts = found
+        places = np.repeat(np.arange(len(held)), counts)
+        columns: list[Any] = []
+        for at, each in enumerate(self.results):
+            if at == apart[0]:
+                columns += parts
+            else:
+                whole = held.column(each, evaluation)
+                taken = pa.array(places)
+                columns.append([whole[place] for place in places] if isinstance(whole, list) else whole.take(taken))
+        return held.at(places).with_columns(columns, self.types)
 
 
 def _as_wide(rows: list[Row], width: int) -> list[Row]:

@@ -41,6 +41,9 @@ class Function:
     takes_nulls: bool = field(default=False, compare=False)
     #: Columns of pyarrow to a column, given pyarrow.compute first; None in place of a column: by rows this time.
     kernel: Callable[..., Any] | None = field(default=None, compare=False)
+    #: Of a bag that is taken apart at once: columns of pyarrow (and plain values, where an argument is constant) to how
+    #: many rows each bag has, and columns of all these rows; None: by rows this time.
+    rows_kernel: Callable[..., tuple[Any, list[Any]] | None] | None = field(default=None, compare=False)
     #: Whether the row function may raise NoValue.
     may_fail: bool = field(default=False, compare=False)
     version: int = 1

@@ -99,11 +99,46 @@ def _split(text: str, pattern: str, limit: int = 0) -> Value:
     return tuple(parts)
 
 
-def _tokens(text: str, signs: str = ' ",()*\t\n\r\f\v') -> Value:
+#: What stands between tokens, unless it is said.
+_SIGNS = ' ",()*\t\n\r\f\v'
+
+
+def _tokens(text: str, signs: str = _SIGNS) -> Value:
     """What stands between any of the signs, in the order of the text."""
     if not signs:
         return [(text,)] if text else []
     return [(part,) for part in re.split(f"[{re.escape(signs)}]+", text) if part]
+
+
+def _all_tokens(texts: Any, signs: Any = _SIGNS) -> tuple[Any, list[Any]] | None:
+    """The same of a column: signs are bytes that no other sign contains, so that bytes are looked at one by one."""
+    import numpy as np
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not isinstance(texts, pa.StringArray) or not isinstance(signs, str) or not signs or not signs.isascii():
+        return None
+    texts = pc.fill_null(texts, "")
+    if not len(texts):
+        return np.zeros(0, np.int64), [pa.array([], pa.string())]
+    _, places, content = texts.buffers()
+    bounds = np.frombuffer(places, np.int32)[texts.offset : texts.offset + len(texts) + 1].astype(np.int64)
+    data = np.frombuffer(content or b"", np.uint8)[bounds[0] : bounds[-1]]
+    bounds -= bounds[0]
+    table = np.ones(256, np.bool_)
+    table[list(signs.encode())] = False
+    inside = table[data]
+    begins = inside.copy()
+    begins[1:] &= ~inside[:-1]
+    first = bounds[:-1][bounds[:-1] < len(data)]
+    begins[first] = inside[first]
+    starts = np.flatnonzero(begins)
+    finishes = inside.copy()
+    finishes[:-1] &= ~inside[1:] | begins[1:]
+    ends = np.zeros(len(starts) + 1, np.int32)
+    np.cumsum(np.flatnonzero(finishes) + 1 - starts, out=ends[1:])
+    found = pa.StringArray.from_buffers(len(starts), pa.py_buffer(ends), pa.py_buffer(data[inside]))
+    return np.diff(np.searchsorted(starts, bounds)), [found]
 
 
 def _trim(name: str, way: str) -> Function:
@@ -148,6 +183,9 @@ FUNCTIONS = (
     Function(
         "split", fixed(TEXT, TEXT, INT, result=TupleType(), optional=1), _split, "a text, a regular expression, a limit"
     ),
-    Function("tokens", fixed(TEXT, TEXT, result=_TOKENS, optional=1), _tokens, "a text, and the signs between tokens"),
+    Function(
+        *("tokens", fixed(TEXT, TEXT, result=_TOKENS, optional=1), _tokens, "a text, and the signs between tokens"),
+        rows_kernel=_all_tokens,
+    ),
     Function("code_point", fixed(TEXT, result=LONG), lambda text: ord(text[0]) if text else None, "a text"),
 )

@@ -1,8 +1,8 @@
 """JSON lines: an object a line, nested as its schema says.
 
 Contract: fields are found by name; one that is missing is null. An object is a tuple or a map, a list a bag, whatever
-the schema says. A line that is no object is a row of nulls and counts as a malformed record; NaN and infinities are
-no JSON. Where no fields are known, a row is one map.
+the schema says. A line that is no object, or nested more than a hundred levels deep, is a row of nulls and counts as a
+malformed record; NaN and infinities are no JSON. Where no fields are known, a row is one map.
 """
 
 from __future__ import annotations
@@ -13,21 +13,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import Any, NoReturn
+from typing import Any
 
+from incoop.base.strict_json import read_json
 from incoop.query.casts import caster, text_of
 from incoop.query.order import canonical_bag
 from incoop.query.sources.text_format import TextFormat, lines_of
 from incoop.query.types import BYTES, NULL, TEXT, BagType, Field, MapType, Row, TupleType, Type, Value
 from incoop.query.utf8 import decoded
 from incoop.query.warnings import CAST, RECORD, NoValue, Warnings
-
-
-def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON")
-
-
-_decode = json.JSONDecoder(parse_constant=_no_constant).decode
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +59,8 @@ class JsonLines(TextFormat):
 
 def _object(line: bytes) -> dict[str, Any] | None:
     try:
-        found = _decode(decoded(line).removeprefix("\ufeff"))
-    except (ValueError, RecursionError):
+        found = read_json(decoded(line))
+    except ValueError:
         return None
     return found if isinstance(found, dict) else None
 

@@ -7,6 +7,7 @@ Empty lines are left out, unless rows have one field only. A quote that is never
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -109,11 +110,12 @@ def records_of(chunk: bytes, delimiter: bytes, warnings: Warnings) -> list[list[
         return [[part or None for part in line.split(delimiter)] for line in lines_of(chunk)]
     records: list[list[bytes | None]] = []
     at, size = 0, len(chunk)
+    ends = re.compile(b"[\\r\\n" + re.escape(delimiter) + b"]")
     while at < size:
         record: list[bytes | None] = []
         ended = False
         while not ended:
-            field, at, closed = _field(chunk, at, delimiter)
+            field, at, closed = _field(chunk, at, ends)
             record.append(field)
             if not closed:
                 warnings.count(RECORD)
@@ -126,25 +128,27 @@ def records_of(chunk: bytes, delimiter: bytes, warnings: Warnings) -> list[list[
     return records
 
 
-def _field(chunk: bytes, at: int, delimiter: bytes) -> tuple[bytes | None, int, bool]:
+def _field(chunk: bytes, at: int, ends: re.Pattern[bytes]) -> tuple[bytes | None, int, bool]:
     """One field, where its end is, and whether its quote was closed."""
-    text = b""
+    parts = []
     quoted = chunk[at : at + 1] == _QUOTE
     if quoted:
         start = at + 1
         while True:
             end = chunk.find(_QUOTE, start)
             if end < 0:
-                return text + chunk[start:], len(chunk), False
-            text += chunk[start:end]
+                parts.append(chunk[start:])
+                return b"".join(parts), len(chunk), False
+            parts.append(chunk[start:end])
             if chunk[end + 1 : end + 2] != _QUOTE:
                 at = end + 1
                 break
-            text += _QUOTE
+            parts.append(_QUOTE)
             start = end + 2
-    ends = [end for sign in (delimiter, _LF, _CR) if (end := chunk.find(sign, at)) >= 0]
-    end = min(ends, default=len(chunk))
-    text += chunk[at:end]
+    found = ends.search(chunk, at)
+    end = len(chunk) if found is None else found.start()
+    parts.append(chunk[at:end])
+    text = b"".join(parts)
     return text if text or quoted else None, end, True
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from decimal import (
     ROUND_CEILING,
     ROUND_DOWN,
@@ -42,8 +43,7 @@ _SAME = {
 
 def same_as(name: str, general: str) -> Function:
     """A function of GENERAL under another name."""
-    base = GENERAL.functions[general]
-    return Function(name, base.rule, base.row, base.takes, base.takes_nulls, base.kernel, base.may_fail)
+    return replace(GENERAL.functions[general], name=name)
 
 
 def _number(types: tuple[Type, ...]) -> Type | None:

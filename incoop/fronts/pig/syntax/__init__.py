@@ -5,6 +5,7 @@ The way of a script is `script.py`: `read_script(path, parameters)` and `parse_s
 
 parameters.py       -param, -param_file, and what parameters are worth
 substitution.py     a text with its parameters replaced, %declare and %default obeyed, bodies of macros cut out
+file_text.py        a file, no longer than a script can be
 places.py           where each character of such a text stands in a file
 grammar.lark        the language; words.py its words, and what they are called in errors
 tables.py           the parser that lark makes of it, kept once made

@@ -9,7 +9,7 @@ from incoop.fronts.pig.syntax import operators as o
 from incoop.fronts.pig.syntax import statements as s
 from incoop.fronts.pig.syntax.build_terms import MAX_DEPTH, Children, TermBuilder
 from incoop.fronts.pig.syntax.commands import command_statement
-from incoop.fronts.pig.syntax.literals import text_value
+from incoop.fronts.pig.syntax.literals import text_value, whole_value
 from incoop.fronts.pig.syntax.places import PlacedText
 from incoop.fronts.pig.syntax.terms import Argument, CallTerm, StarTerm, TupleTerm
 
@@ -161,9 +161,10 @@ class _StatementBuilder(TermBuilder):
         return self._whole(children[0])
 
     def _whole(self, token: Any) -> int:
-        if not token.isdigit():
-            self.complain(f"{token} is no whole number", token.start_pos)
-        return int(token)
+        number = whole_value(token)
+        if number is None:
+            self.complain(f"{token[:40]} is no whole number", token.start_pos)
+        return number
 
     def on_partition(self, children: Children) -> str:
         return cast("str", children[0])

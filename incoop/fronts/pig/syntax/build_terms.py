@@ -6,7 +6,7 @@ from typing import Any, NoReturn, cast
 
 from incoop.fronts.pig.syntax import terms as t
 from incoop.fronts.pig.syntax.errors import PigSyntaxError, error_at
-from incoop.fronts.pig.syntax.literals import number_value, text_value
+from incoop.fronts.pig.syntax.literals import number_value, text_value, whole_value
 from incoop.fronts.pig.syntax.places import PlacedText, ScriptPlace
 
 #: What the old words for comparisons mean.
@@ -129,7 +129,10 @@ class TermBuilder:
         return t.NameTerm(str(children[0]), place=self.here)
 
     def on_index(self, children: Children) -> t.IndexTerm:
-        return t.IndexTerm(int(children[0][1:]), place=self.here)
+        number = whole_value(children[0][1:])
+        if number is None:
+            self.complain(f"{children[0][:40]} is no field", children[0].start_pos, "Fields are counted from $0.")
+        return t.IndexTerm(number, place=self.here)
 
     def on_star(self, children: Children) -> t.StarTerm:
         return t.StarTerm(place=self.here)

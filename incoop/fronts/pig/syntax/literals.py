@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 
 from incoop.fronts.pig.syntax.terms import LiteralKind
 
@@ -17,6 +17,10 @@ _SUFFIXES = {
     "l": LiteralKind.LONG,
     "f": LiteralKind.FLOAT,
 }
+
+
+#: Python reads no whole number of many more digits, and nobody writes one.
+_MOST_DIGITS = 4000
 
 
 def text_value(written: str) -> str:
@@ -42,7 +46,7 @@ def written_text(value: str) -> str:
 
 
 def number_value(written: str) -> tuple[LiteralKind, int | Decimal] | None:
-    """Kind and value of a number; None for one that cannot be, as 1.5L."""
+    """Kind and value of a number; None for one that cannot be, as 1.5L, or whose exponent no decimal holds."""
     digits = written.lower()
     kind = None
     for suffix, each in _SUFFIXES.items():
@@ -53,8 +57,17 @@ def number_value(written: str) -> tuple[LiteralKind, int | Decimal] | None:
     if kind is None:
         kind = LiteralKind.INT if whole else LiteralKind.DOUBLE
     if kind in (LiteralKind.INT, LiteralKind.LONG, LiteralKind.BIGINTEGER):
-        return (kind, int(digits)) if whole and digits.isascii() and len(digits) <= 4000 else None
-    return kind, Decimal(digits)
+        number = whole_value(digits)
+        return None if number is None else (kind, number)
+    try:
+        return kind, Decimal(digits)
+    except InvalidOperation:
+        return None
+
+
+def whole_value(digits: str) -> int | None:
+    """A number of digits alone; None for anything else."""
+    return int(digits) if digits.isdigit() and digits.isascii() and len(digits) <= _MOST_DIGITS else None
 
 
 def written_number(kind: LiteralKind, value: int | Decimal) -> str:

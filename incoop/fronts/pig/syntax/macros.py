@@ -10,12 +10,14 @@ A file is imported once; it is looked for beside the file that names it, then in
 from __future__ import annotations
 
 import difflib
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 from incoop.fronts.pig.syntax.errors import BadMacro, ImportNotFound, PigSyntaxError, error_at
+from incoop.fronts.pig.syntax.file_text import read_text
 from incoop.fronts.pig.syntax.nodes import PigNode
 from incoop.fronts.pig.syntax.operators import (
     ForeachOperator,
@@ -44,12 +46,18 @@ from incoop.fronts.pig.syntax.terms import FieldDeclaration, FieldsTerm, NameTer
 #: The setting by which a script says where imports are looked for, folders with commas between them.
 SEARCH_PATH = "pig.import.search.path"
 
+#: Macros in macros, and files in files: each level takes some of Python's stack.
+DEEPEST = 50
+
+#: Calls of macros in a script. Macros that each call another twice are a few lines, and would never end.
+MOST_CALLS = 10_000
+
 _N = TypeVar("_N", bound=PigNode)
 
 
 def read_source(path: Path) -> SourceFile:
     """A file's text. Raises OSError, or UnicodeDecodeError."""
-    return SourceFile(str(path), path.read_text(encoding="utf-8-sig"))
+    return SourceFile(str(path), read_text(path))
 
 
 @dataclass
@@ -63,6 +71,8 @@ class Expansion:
     sources: dict[str, SourceFile] = field(default_factory=dict)
     imported: set[str] = field(default_factory=set)
     calls: dict[str, int] = field(default_factory=dict)
+    #: How many files stand around the one that is read, each of which imports the next.
+    files_around: int = 0
 
     def script(self, source: SourceFile) -> tuple[Statement, ...]:
         self.sources[source.name] = source
@@ -113,6 +123,7 @@ class Expansion:
 
     def call(self, call: MacroCall, folder: Path, within: tuple[str, ...]) -> Iterator[Statement]:
         macro = self._known(call, within)
+        self._demand_an_end(call, within)
         own = dict(zip(macro.parameters, call.arguments, strict=True))
         own |= dict(zip(macro.returns, (each.name for each in call.outputs), strict=True))
         number = self.calls.get(macro.name, 0)
@@ -130,6 +141,22 @@ class Expansion:
                     f"Write ${name} = …; in its body.",
                 )
         return _Masks(self, macro.name, number, {*call.arguments, *(each.name for each in call.outputs)}).all(inner)
+
+    def _demand_an_end(self, call: MacroCall, within: tuple[str, ...]) -> None:
+        if len(within) >= DEEPEST:
+            raise self.error(
+                BadMacro,
+                f"macros call macros, {DEEPEST} levels deep",
+                call.place,
+                f"{' calls '.join((*within[-3:], call.name))}: write some of them into others.",
+            )
+        if sum(self.calls.values()) >= MOST_CALLS:
+            raise self.error(
+                BadMacro,
+                f"macros are called more than {MOST_CALLS:,} times",
+                call.place,
+                "Does each of them call another several times?",
+            )
 
     def _known(self, call: MacroCall, within: tuple[str, ...]) -> DefineMacro:
         macro = self.macros.get(call.name)
@@ -162,7 +189,7 @@ class Expansion:
     def import_file(self, statement: ImportStatement, folder: Path) -> Iterator[Statement]:
         folders = list(dict.fromkeys((folder, self.folder, Path(), *self.search)))
         for path in (each / statement.path for each in folders):
-            if path.is_file():
+            if os.path.isfile(path):  # noqa: PTH113 - Path.is_file raises where a name is too long
                 break
         else:
             looked = ", ".join(str(each.absolute()) for each in folders)
@@ -186,7 +213,16 @@ class Expansion:
                 "It must be a readable text in UTF-8.",
             ) from error
         self.sources[source.name] = source
+        if self.files_around >= DEEPEST:
+            raise self.error(
+                ImportNotFound,
+                f"files import files, {DEEPEST} levels deep",
+                statement.place,
+                "Import them in one script, one behind the other.",
+            )
+        self.files_around += 1
         yield from self.expand(parse_text(substitute(Excerpt.whole(source), self.parameters)), path.parent, ())
+        self.files_around -= 1
 
 
 def _aliases(statements: Iterable[Statement]) -> Iterator[str]:

@@ -15,10 +15,14 @@ from pathlib import Path
 
 from incoop.base.errors import IncoopError
 from incoop.fronts.pig.syntax.errors import BadParameter
+from incoop.fronts.pig.syntax.file_text import read_text
 
 NAME = r"_*[a-zA-Z][a-zA-Z_0-9]*"
 #: `$name` or `${name}`; a backslash before it keeps it as it is, without the backslash.
 _USE = re.compile(rf"\\\$|\$(?:\{{({NAME})\}}|({NAME}))")
+
+#: Characters of a value. Values may use values: some lines that each use the one above twice would fill any memory.
+LONGEST_VALUE = 1 << 20
 
 #: Runs a command in a shell and gives what it prints.
 CommandRunner = Callable[[str], str]
@@ -68,6 +72,17 @@ def refuse_commands(command: str) -> str:
     raise ValueCommandFailed(command, "is not run, since commands were not allowed")
 
 
+class ValueTooLong(IncoopError):
+    """A parameter's value, with those that it uses in their places, is longer than any that somebody wrote."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.name = name
+
+    def __str__(self) -> str:
+        return f"the value of {self.name} has more than {LONGEST_VALUE:,} characters. Does it use another many times?"
+
+
 class Parameters:
     """Names and their values, as they become known."""
 
@@ -96,7 +111,7 @@ class Parameters:
 
     def load_file(self, path: Path) -> None:
         try:
-            lines = path.read_text(encoding="utf-8").splitlines()
+            lines = read_text(path).splitlines()
         except (OSError, UnicodeDecodeError) as error:
             raise BadParameter(str(path), "-param_file", f"the file cannot be read ({error})") from error
         for number, line in enumerate(lines, 1):
@@ -116,20 +131,29 @@ class Parameters:
                 self.set_by_command(name, value[1:-1])
             else:
                 self.set(name, unquoted(value))
-        except (UnknownParameter, ValueCommandFailed) as error:
+        except (UnknownParameter, ValueCommandFailed, ValueTooLong) as error:
             raise BadParameter(given, where, str(error)) from error
 
     def set(self, name: str, value: str, *, keep: bool = False) -> None:
-        replaced = self.replaced(value)
+        replaced = self.replaced(value, name)
         if not (keep and name in self.values):
             self.values[name] = replaced
 
     def set_by_command(self, name: str, command: str, *, keep: bool = False) -> None:
         if not (keep and name in self.values):
-            self.values[name] = self.run_command(self.replaced(command)).strip()
+            self.values[name] = self.run_command(self.replaced(command, name)).strip()
+            if len(self.values[name]) > LONGEST_VALUE:
+                raise ValueTooLong(name)
 
-    def replaced(self, text: str) -> str:
-        return "".join(part for part, _, _ in self.parts(text))
+    def replaced(self, text: str, name: str) -> str:
+        """The value of a parameter, with those of others in their places."""
+        parts, length = [], 0
+        for part, _, _ in self.parts(text):
+            parts.append(part)
+            length += len(part)
+            if length > LONGEST_VALUE:
+                raise ValueTooLong(name)
+        return "".join(parts)
 
     def parts(self, text: str) -> Iterable[tuple[str, int, str | None]]:
         """A text cut at its parameters: what stands there now, where it stood, and of which parameter it came."""

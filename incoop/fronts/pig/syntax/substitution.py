@@ -21,7 +21,15 @@ from incoop.fronts.pig.syntax.errors import (
     UndefinedParameter,
     error_at,
 )
-from incoop.fronts.pig.syntax.parameters import NAME, Parameters, UnknownParameter, ValueCommandFailed, unquoted
+from incoop.fronts.pig.syntax.file_text import LONGEST_TEXT
+from incoop.fronts.pig.syntax.parameters import (
+    NAME,
+    Parameters,
+    UnknownParameter,
+    ValueCommandFailed,
+    ValueTooLong,
+    unquoted,
+)
 from incoop.fronts.pig.syntax.places import Excerpt, MacroCallSite, PlacedText, TextPiece
 from incoop.fronts.pig.syntax.words import COMMANDS
 
@@ -89,6 +97,13 @@ class _Substitution:
             self.pieces.append(TextPiece(self.length, origin, parameter))
         self.out.append(text)
         self.length += len(text)
+        if self.length > LONGEST_TEXT:
+            raise self.error(
+                PigSyntaxError,
+                f"with its parameters replaced, this is longer than {LONGEST_TEXT:,} characters",
+                origin,
+                "Does a value use a value again and again?",
+            )
 
     def copy(self, end: int) -> None:
         self.emit(self.source.text[self.at : end], self.at)
@@ -143,6 +158,8 @@ class _Substitution:
         except UnknownParameter as error:
             offset = value.start() + (0 if value["plain"] else 1) + error.offset
             raise self.error(UndefinedParameter, f"parameter {error.name} has no value", offset, error.remedy) from None
+        except ValueTooLong as error:
+            raise self.error(PigSyntaxError, str(error), value.start()) from None
         except ValueCommandFailed as error:
             raise self.error(
                 ParameterCommandFailed,
