@@ -358,3 +358,58 @@ def test_inputs_are_looked_for_before_the_first_batch_alone(pig: Pig) -> None:
     check_inputs(Preparation().script(parse_script(script), pig.folder), texts())
     with pytest.raises(MissingInput):
         check_inputs(Preparation().script(parse_script("a = LOAD 'nothing';\nDUMP a;"), pig.folder), texts())
+
+
+UDFS = """
+from pig_util import outputSchema
+
+@outputSchema("word: chararray")
+def upper(text):
+    return None if text is None else text.upper()
+
+@outputSchema("parts: {t: (part: chararray, size: int)}")
+def parts(text):
+    return [(each, len(each)) for each in text.split()]
+
+@outputSchema("n: int")
+def inverse(n):
+    return 100 // n
+"""
+
+
+def test_functions_of_the_users_in_python(pig: Pig) -> None:
+    pig.write("in", "the oak", "ash")
+    (pig.folder / "mine.py").write_text(UDFS)
+    script = """
+        REGISTER 'mine.py' USING jython AS mine;
+        DEFINE loud mine.upper();
+        a = LOAD 'in' AS (line: chararray);
+        b = FOREACH a GENERATE mine.upper(line), FLATTEN(mine.parts(line)), loud('x') AS x;
+        DESCRIBE b;
+        c = FILTER b BY size > 2 AND word != '';
+        DUMP c;
+    """
+    pig.run(script)
+    assert pig.printed[0] == "b: {word: chararray,parts::part: chararray,parts::size: int,x: chararray}"
+    assert sorted(pig.printed[1:]) == ["(ASH,ash,3,X)", "(THE OAK,oak,3,X)", "(THE OAK,the,3,X)"]
+
+
+def test_a_function_that_raises_shows_its_traceback_and_the_record(pig: Pig) -> None:
+    pig.write("in", "5", "0")
+    (pig.folder / "mine.py").write_text(UDFS)
+    script = "REGISTER 'mine.py' USING streaming_python AS mine;\na = LOAD 'in' AS (n: int);\n"
+    script += "b = FOREACH a GENERATE mine.inverse(n);\nSTORE b INTO 'out';\n"
+    with pytest.raises(IncoopError) as caught:
+        pig.run(script)
+    said = str(caught.value)
+    assert "mine.inverse" in said and "(0,)" in said and "return 100 // n" in said and "ZeroDivisionError" in said
+    assert "script:3:24" in said
+    assert not (pig.folder / "out").exists()
+    (pig.folder / "mine.py").write_text(UDFS.replace("100 // n", "100 // n if n else -1"))
+    pig.run(script)
+    assert sorted(pig.read("out")) == ["-1", "20"]
+
+
+def test_a_file_of_functions_that_is_not_there(pig: Pig) -> None:
+    with pytest.raises(ScriptError, match=r"script:1:1: .*nothing.py"):
+        pig.run("REGISTER 'nothing.py' USING jython AS mine;\n")

@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from incoop.query.expressions import build
-from incoop.query.expressions.bag_nodes import BagAggregate, BagColumns
+from incoop.query.expressions.bag_nodes import BagAggregate, BagColumns, BagDistinct, BagFilter, BagSort
 from incoop.query.expressions.nodes import Expression, Reference
 from incoop.query.functions import GENERAL
 from incoop.query.order import Direction
@@ -167,14 +167,33 @@ def _group(draw: st.DrawFn, lower: Plan, keys: tuple[Expression, ...], found: tu
     for each in found:
         (argument,) = each.arguments
         assert isinstance(argument, Reference)
+        rows = _rows_of(draw, bag)
         if draw(st.booleans()):
-            results.append(BagAggregate(bag, each.aggregate, each.arguments))
+            results.append(BagAggregate(rows, each.aggregate, each.arguments))
         else:
-            column = BagColumns(bag, (argument.index,))
+            column: Expression = BagColumns(rows, (argument.index,))
+            column = BagDistinct(column) if draw(st.booleans()) else column
             results.append(BagAggregate(column, each.aggregate, (Reference(0, argument.type),)))
     if draw(st.integers(0, 4)) == 0:
         results.append(bag)
-    return Project(group, tuple(results), (None,) * len(results))
+    below: Plan = group
+    if draw(st.integers(0, 3)) == 0:
+        counted = BagAggregate(_rows_of(draw, bag), GENERAL.aggregate("count_rows", ())[0], ())
+        below = Filter(group, build.compare(">", counted, build.constant(draw(st.integers(0, 2)))))
+    return Project(below, tuple(results), (None,) * len(results))
+
+
+def _rows_of(draw: st.DrawFn, bag: Expression) -> Expression:
+    """A bag, or those of its rows for which something is true, or these in an order."""
+    assert isinstance(bag.type, BagType) and bag.type.fields is not None
+    types = tuple(field.type for field in bag.type.fields)
+    if draw(st.integers(0, 2)) == 0:
+        bag = BagFilter(bag, draw(expressions(types, BOOLEAN, 2)))
+    plain = [at for at, kind in enumerate(types) if isinstance(kind, PlainType)]
+    if draw(st.integers(0, 3)) == 0:
+        at = draw(st.sampled_from(plain))
+        bag = BagSort(bag, (Reference(at, types[at]),), (Direction(draw(st.booleans())),))
+    return bag
 
 
 def _two_inputs(draw: st.DrawFn, kind: str, left: Plan, right: Plan) -> Plan:

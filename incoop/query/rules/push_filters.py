@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from incoop.query.expressions.bag_nodes import OfBag
 from incoop.query.expressions.nodes import Constant, Expression, OuterReference, Reference
 from incoop.query.expressions.walk import every, moved, substituted, used_fields
 from incoop.query.plan.node import Plan
@@ -89,7 +90,7 @@ def _below_results(
             continue
         if isinstance(below, AggregateBy) and not all(_plain(results[at].type) for at in used):
             continue
-        if any(may_raise(results[at]) for at in used):
+        if any(may_raise(results[at]) or _looks_into_bags(results[at]) for at in used):
             continue
         if not all(isinstance(results[at], Reference | Constant) for at in used) and len(used) > 1:
             continue
@@ -98,6 +99,11 @@ def _below_results(
             going.append(each)
             new.append(found)
     return _split(plan, conditions, going, lambda _: replace(below, input=_filtered(below.input, new)))
+
+
+def _looks_into_bags(result: Expression) -> bool:
+    """Whether it costs what a bag's rows cost: then it is computed once."""
+    return any(isinstance(node, OfBag) for node in every(result))
 
 
 def _into_sides(
