@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from incoop.fronts.pig.formats.storage import FORMATS
+from incoop.fronts.pig.functions.registry import NAMES
 from incoop.fronts.pig.syntax.errors import PigSyntaxError
 from incoop.fronts.pig.syntax.print_script import print_script
 from incoop.fronts.pig.syntax.script import parse_script
@@ -26,7 +28,7 @@ def test_example(example: str) -> None:
 
 
 def test_the_page_has_examples_of_everything() -> None:
-    assert len(EXAMPLES) == 4 and len(RUN) == 6 and set(INPUTS) == {"students", "marks"}
+    assert len(EXAMPLES) == 4 and len(RUN) == 7 and set(INPUTS) == {"students", "marks"}
 
 
 INPUTS = dict(re.findall(r"```text (\w+)\n(.*?)```", PAGE, re.DOTALL))
@@ -40,6 +42,35 @@ def test_what_an_example_prints(script: str, printed: str, tmp_path: Path) -> No
     steps = prepared(case, tmp_path)
     found = printed_by(steps, lambda plans, inputs: by_reference(plans, inputs, steps))
     assert found == list(case.printed)
+
+
+VALUES = re.findall(r"```pig-values\n(.*?)```", PAGE, re.DOTALL)[0].splitlines()
+
+
+def test_what_functions_give_is_as_the_page_says(tmp_path: Path) -> None:
+    calls = [tuple(map(str.strip, line.rsplit("--", 1))) for line in VALUES]
+    assert len(calls) > 15
+    script = "one = LOAD 'one' AS (n: int);\n" + "".join(
+        f"v{at} = FOREACH one GENERATE {written};\nDUMP v{at};\n" for at, (written, _) in enumerate(calls)
+    )
+    case = Case("values", {"one": "1\n"}, script, (), None)
+    write_inputs(case, tmp_path)
+    steps = prepared(case, tmp_path)
+    found = printed_by(steps, lambda plans, inputs: by_reference(plans, inputs, steps))
+    assert found == [f"({value})" for _, value in calls]
+
+
+def test_the_page_names_every_function_of_pigs_own() -> None:
+    section = PAGE.split("## Functions")[1].split("Of the piggybank")[0]
+    named = set(re.findall(r"`(\w+)`", section))
+    assert named == {name for name in NAMES if "." not in name}
+
+
+def test_the_page_names_every_format() -> None:
+    section = PAGE.split("## Formats")[1].split("Rows are padded")[0]
+    assert {name for name in FORMATS if "." not in name} - {"PigStreaming", "PigStorageSchema"} <= set(
+        re.findall(r"\w+", section)
+    )
 
 
 def test_what_is_said_of_a_wrong_name(tmp_path: Path) -> None:

@@ -55,7 +55,7 @@ def read_schema(text: str, position: Position | None = None) -> tuple[Field, ...
     except PigSyntaxError as error:
         raise QueryError(f"{text!r} is no schema: {error.problem}. Write name: type, …", position) from None
     match statements:
-        case [AssignStatement(operator=LoadOperator(schema=tuple(declared)))]:
+        case [AssignStatement(operator=LoadOperator(schema=(_, *_) as declared))]:
             return tuple(map(_field, declared))
     raise QueryError(f"{text!r} is no schema. Write name: type, …", position)
 

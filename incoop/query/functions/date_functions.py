@@ -12,7 +12,9 @@ from incoop.query.types import DATETIME, INT, LONG, TEXT
 from incoop.query.warnings import CAST, RANGE, NoValue
 
 _DURATION = re.compile(
-    r"P(?:(\d+)Y)?(?:(\d+)M)?(?:(\d+)W)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)(?:\.(\d{1,6}))?S)?)?", re.ASCII
+    r"P(?:(-?\d+)Y)?(?:(-?\d+)M)?(?:(-?\d+)W)?(?:(-?\d+)D)?"
+    r"(?:T(?:(-?\d+)H)?(?:(-?\d+)M)?(?:(-?\d+)(?:\.(\d{1,6}))?S)?)?",
+    re.ASCII,
 )
 #: Microseconds in a unit of fixed length.
 _UNITS = {
@@ -39,6 +41,8 @@ def _shifted(moment: datetime, duration: str, sign: int) -> datetime:
         raise NoValue(CAST)
     years, months, weeks, days, hours, minutes, seconds = (int(each or 0) for each in found.groups()[:7])
     fraction = int((found[8] or "0").ljust(6, "0"))
+    if (found[7] or "").startswith("-"):
+        fraction = -fraction
     try:
         moved = _add_months(moment, sign * (12 * years + months))
         return moved + sign * timedelta(

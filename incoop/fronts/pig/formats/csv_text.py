@@ -150,8 +150,8 @@ def _by_arrow(form: Any, chunk: bytes, warnings: Warnings, wanted: Sequence[int]
 
     fields = form.schema.known("reading by column")
     chosen = list(range(len(fields)) if wanted is None else wanted)
-    if not chunk:
-        return None
+    if not chunk or (_QUOTE * 2 in chunk and any(fields[at].type not in _EMPTY_STAYS for at in chosen)):
+        return None  # a quoted field that is empty is no number to it, counted
     if _QUOTE in chunk and not chunk.endswith(_LF):
         chunk += _LF  # else pyarrow takes an empty field at the end for a quoted one, if one before it is
     head = chunk[: 1 << 16] if isinstance(form, CsvRecords) else first_line(chunk)

@@ -65,7 +65,7 @@ def format_of(
         ','
     """
     plain = plain_name(name)
-    known = _FORMATS.get(plain)
+    known = FORMATS.get(plain)
     if known is not None:
         try:
             return known(_Asked(plain.rpartition(".")[2], tuple(arguments), schema or Schema(None), position))
@@ -186,7 +186,8 @@ def _log(pattern: str) -> Callable[[_Asked], TextFormat]:
     return made
 
 
-_FORMATS: dict[str, Callable[[_Asked], TextFormat]] = {
+#: By the names of their classes, and by what comes behind the last dot: DEFINE often gives them that name.
+FORMATS: dict[str, Callable[[_Asked], TextFormat]] = {
     "PigStorage": _pig_storage,
     "PigStreaming": _pig_storage,
     _BANK + "PigStorageSchema": _pig_storage,
@@ -200,6 +201,5 @@ _FORMATS: dict[str, Callable[[_Asked], TextFormat]] = {
     _BANK + "apachelog.CommonLogLoader": _log(COMMON_LOG),
     _BANK + "apachelog.CombinedLogLoader": _log(COMBINED_LOG),
 }
-_SHORT = tuple(name.rpartition(".")[2] for name in _FORMATS)
-# DEFINE often gives these their own short names; so we take the short ones, too.
-_FORMATS |= {name.rpartition(".")[2]: made for name, made in _FORMATS.items()}
+_SHORT = tuple(name.rpartition(".")[2] for name in FORMATS)
+FORMATS |= {name.rpartition(".")[2]: made for name, made in FORMATS.items()}

@@ -7,27 +7,30 @@ from fractions import Fraction
 
 from incoop.fronts.pig.functions.aggregates import bag_of
 from incoop.fronts.pig.functions.request import Request
-from incoop.query.expressions import build
 from incoop.query.expressions.nodes import Call, Expression
 from incoop.query.functions.exact import nearest_float
 from incoop.query.functions.function import Function, Signature
-from incoop.query.types import DOUBLE, TEXT, BagType, Field, Value
+from incoop.query.numbers import read_double
+from incoop.query.types import BYTES, DOUBLE, NUMBERS, TEXT, BagType, Field, Value
+from incoop.query.utf8 import decoded
 from incoop.query.warnings import RANGE, NoValue
 
 _RESULT = BagType((Field("var1", TEXT), Field("var2", TEXT), Field("value", DOUBLE)))
-_NUMBERS = BagType((Field(None, DOUBLE),))
 
 
 def covariance(request: Request) -> Expression:
     """A row for each two bags: their names and their covariance (COV) or correlation (COR)."""
     if len(request.arguments) < 2:
         raise request.mismatch("two bags of numbers, or more")
-    bags = tuple(build.cast(bag_of(request, at), _NUMBERS) for at in range(len(request.arguments)))
+    # Bags are not cast: that would sort each by itself, and rows of several belong together by their places.
+    bags = tuple(bag_of(request, at) for at in range(len(request.arguments)))
+    if not all(isinstance(each.type, BagType) and _of_numbers(each.type) for each in bags):
+        raise request.mismatch("bags of numbers")
     given = (*request.constructor, *(f"var{at}" for at in range(len(request.constructor), len(bags))))
     compute = _correlated if request.name == "COR" else _together
 
     def row(*columns: list[tuple[Value, ...]]) -> Value:
-        numbers = [[each[0] for each in column] for column in columns]
+        numbers = [[_number(each) for each in column] for column in columns]
         if len({len(each) for each in numbers}) > 1:
             raise NoValue(RANGE)
         pairs = [(one, other) for one in range(len(numbers)) for other in range(one + 1, len(numbers))]
@@ -38,7 +41,20 @@ def covariance(request: Request) -> Expression:
     return Call(function, bags, position=request.position)
 
 
-def _sums(one: list[float], other: list[float]) -> tuple[Fraction, Fraction]:
+def _of_numbers(kind: BagType) -> bool:
+    return kind.fields is None or (len(kind.fields) == 1 and kind.fields[0].type in (*NUMBERS[:4], BYTES))
+
+
+def _number(row: tuple[Value, ...]) -> float | None:
+    """The only field; bytes are read as a double."""
+    value = row[0] if row else None
+    try:
+        return read_double(decoded(value)) if isinstance(value, bytes) else None if value is None else float(value)
+    except NoValue:
+        return None
+
+
+def _sums(one: list[float | None], other: list[float | None]) -> tuple[Fraction, Fraction]:
     """Of the products of what lies beside the means, and how many there are; exact, so that no order matters."""
     rows = [(Fraction(x), Fraction(y)) for x, y in zip(one, other, strict=True) if x is not None and y is not None]
     if not rows:
@@ -48,14 +64,14 @@ def _sums(one: list[float], other: list[float]) -> tuple[Fraction, Fraction]:
     return sum((x * y for x, y in rows), Fraction(0)) - own * others / size, size
 
 
-def _together(one: list[float], other: list[float]) -> float:
+def _together(one: list[float | None], other: list[float | None]) -> float:
     if not all(each is None or math.isfinite(each) for each in (*one, *other)):
         return math.nan
     total, size = _sums(one, other)
     return nearest_float(total / size)
 
 
-def _correlated(one: list[float], other: list[float]) -> float:
+def _correlated(one: list[float | None], other: list[float | None]) -> float:
     if not all(each is None or math.isfinite(each) for each in (*one, *other)):
         return math.nan
     total, own, others = _sums(one, other)[0], _sums(one, one)[0], _sums(other, other)[0]

@@ -46,6 +46,8 @@ _CATEGORY = re.compile(
 )
 _HORIZONTAL = " \\t\u00a0\u1680\u180e\u2000-\u200a\u202f\u205f\u3000"
 _VERTICAL = "\\n\\x0b\\f\\r\u0085\u2028\u2029"
+#: No member of a class that Java has by name stands behind this.
+_LAST_NAMED = 0x3000
 _PLAIN_ESCAPES = {"t": "\\t", "n": "\\n", "r": "\\r", "f": "\\f", "a": "\\x07", "e": "\\x1b"}
 
 
@@ -368,7 +370,9 @@ def _in_class(sign: str) -> str:
 def _complement_of(members: str) -> str:
     """Members of a class that has all other signs."""
     has = re.compile(f"[{members}]", re.ASCII).match
-    return _ranges(lambda code: has(chr(code)) is None)
+    return (
+        _ranges(lambda code: has(chr(code)) is None, _LAST_NAMED) + f"\\U{_LAST_NAMED + 1:08x}-\\U{sys.maxunicode:08x}"
+    )
 
 
 @functools.lru_cache(maxsize=64)
@@ -377,11 +381,11 @@ def _category(name: str, negated: bool) -> str:
     return _ranges(lambda code: unicodedata.category(chr(code)).startswith(name) is not negated)
 
 
-def _ranges(belongs: Callable[[int], bool]) -> str:
+def _ranges(belongs: Callable[[int], bool], last: int = sys.maxunicode) -> str:
     found: list[str] = []
     start: int | None = None
-    for code in range(sys.maxunicode + 2):
-        there = code <= sys.maxunicode and belongs(code)
+    for code in range(last + 2):
+        there = code <= last and belongs(code)
         if there and start is None:
             start = code
         elif not there and start is not None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
+from typing import Any
 
 from incoop.fronts.pig.functions.java_regex import BadPattern, compiled, java_replace, java_split
 from incoop.fronts.pig.functions.request import Maker, Request
@@ -54,9 +54,13 @@ def _same_letters(one: Value, other: Value) -> bool:
 
 def tokens(text: str, signs: str = _BETWEEN_WORDS) -> Value:
     """What stands between any of the signs, in the order of the text."""
-    if not signs:
-        return [(text,)] if text else []
-    return [(part,) for part in re.split(f"[{re.escape(signs)}]+", text) if part]
+    return GENERAL.functions["tokens"].row(text, signs)
+
+
+def _all_tokens(texts: Any, signs: Any = _BETWEEN_WORDS) -> tuple[Any, list[Any]] | None:
+    """The same of a column."""
+    kernel = GENERAL.functions["tokens"].rows_kernel
+    return None if kernel is None else kernel(texts, signs)
 
 
 def _fails_softly(row: Callable[..., Value]) -> Callable[..., Value]:
@@ -136,7 +140,10 @@ FUNCTIONS = (
     _texts("STARTSWITH", fixed(TEXT, TEXT, result=BOOLEAN), str.startswith, "two texts"),
     _texts("ENDSWITH", fixed(TEXT, TEXT, result=BOOLEAN), str.endswith, "two texts"),
     _texts("EqualsIgnoreCase", _sized, _same_letters, "two texts"),
-    _texts("TOKENIZE", fixed(TEXT, TEXT, result=_TOKENS, optional=1), tokens, "a text, and the signs between words"),
+    Function(
+        *("TOKENIZE", fixed(TEXT, TEXT, result=_TOKENS, optional=1), tokens, "a text, and the signs between words"),
+        rows_kernel=_all_tokens,
+    ),
     _with_pattern(
         "REPLACE",
         fixed(TEXT, TEXT, TEXT, result=TEXT),
