@@ -118,7 +118,7 @@ class LogListing:
     def _beside(self, source: str) -> Iterator[SeenFile]:
         path = Path(source)
         # Path's own methods raise where a name is too long.
-        if os.path.isdir(path) or (has_magic(source) and not os.path.exists(path)):  # noqa: PTH110, PTH112
+        if os.path.isdir(path) or (has_magic(source) and not os.path.exists(path)):
             return
         wanted = live_name(path.name)
         try:
