@@ -22,6 +22,7 @@ from incoop.base.file_stamps import Stamp
 from incoop.base.paths import local_path
 from incoop.inchdfs.cutting.splitter import ReadInto
 from incoop.inchdfs.errors import FileChangedWhileRead, InputNotFound, InputUnreadable
+from incoop.inchdfs.files.walk import walk
 
 #: Endings of files whose decompressed content is chunked.
 COMPRESSED = (".gz", ".bz2", ".zst")
@@ -106,7 +107,7 @@ def _expand_one(named: str) -> list[InputFile]:
     path = Path(named)
     # A file whose name holds `*` or `[` is that file; only what does not exist is taken for a pattern.
     if has_magic(named) and not path.exists():
-        paths = [found for found in map(Path, sorted(glob(named, recursive=True))) if not _hidden(found)]
+        paths = [found for found in map(Path, matching(named)) if not _hidden(found)]
     else:
         paths = [path]
     if not paths:
@@ -114,9 +115,17 @@ def _expand_one(named: str) -> list[InputFile]:
     return [file for each in paths for file in _files_at(each)]
 
 
+def matching(pattern: str) -> list[str]:
+    """The paths that a pattern matches, in order."""
+    try:
+        return sorted(glob(pattern, recursive=True))
+    except RecursionError:
+        raise InputUnreadable(pattern, "folders there are nested too deeply for a pattern with **") from None
+
+
 def _files_at(path: Path) -> list[InputFile]:
     if path.is_dir():
-        found = [InputFile(file, file.relative_to(path).as_posix()) for file in sorted(_walk(path, frozenset()))]
+        found = [InputFile(file, file.relative_to(path).as_posix()) for file in sorted(_below(path))]
         if not found:
             raise InputNotFound(str(path), "the folder holds no input file")
         return found
@@ -125,22 +134,15 @@ def _files_at(path: Path) -> list[InputFile]:
     return [InputFile(path, path.name)]
 
 
-def _walk(folder: Path, above: frozenset[Path]) -> Iterator[Path]:
-    """The files below a folder; a link back to a folder that is being walked is passed over."""
-    real = folder.resolve()
-    if real in above:
-        return
-    try:
-        entries = list(folder.iterdir())
-    except OSError as error:
-        raise InputUnreadable(str(folder), error.strerror or str(error)) from error
-    for entry in entries:
-        if _hidden(entry):
-            continue
-        if entry.is_dir():
-            yield from _walk(entry, above | {real})
-        elif entry.is_file() or not entry.exists():  # a link to nothing is missed later; pipes and sockets are no data
-            yield entry
+def _below(folder: Path) -> Iterator[Path]:
+    """The files below a folder."""
+
+    def refuse(path: Path, error: OSError) -> None:
+        raise InputUnreadable(str(path), error.strerror or str(error)) from error
+
+    for path, found in walk(folder, refuse):
+        if found is None or stat.S_ISREG(found.st_mode):  # a link to nothing is missed later; pipes are no data
+            yield path
 
 
 def _hidden(path: Path) -> bool:

@@ -11,9 +11,12 @@ import os
 import stat
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from glob import glob, has_magic
+from glob import has_magic
 from pathlib import Path
 
+from incoop.inchdfs.errors import InputUnreadable
+from incoop.inchdfs.files.sources import matching
+from incoop.inchdfs.files.walk import walk
 from incoop.inchdfs.ingest.names import live_name
 
 #: Looks without a trouble after which it is over.
@@ -64,7 +67,7 @@ class LogListing:
     def __init__(self, sources: Sequence[str], troubles: Troubles, store: Path) -> None:
         self._sources, self._troubles = list(sources), troubles
         #: No log is in there: what is taken would be taken again.
-        self._store = os.path.realpath(store)
+        self._store = store
 
     def look(self) -> list[SeenFile]:
         """Every file once, by its path; those that were named come before those beside them."""
@@ -80,7 +83,12 @@ class LogListing:
     def _of(self, source: str) -> Iterator[SeenFile]:
         path = Path(source)
         if has_magic(source) and not os.path.lexists(source):
-            for each in sorted(glob(source, recursive=True)):
+            try:
+                paths = matching(source)
+            except InputUnreadable as error:
+                self._troubles.say(source, error.why)
+                return
+            for each in paths:
                 if not _hidden(each):
                     yield from self._at(Path(each))
         else:
@@ -93,7 +101,7 @@ class LogListing:
             self._troubles.say(str(path), _why(error))
             return
         if stat.S_ISDIR(found.st_mode):
-            yield from self._below(path, path, frozenset())
+            yield from self._below(path)
         elif stat.S_ISREG(found.st_mode):
             yield SeenFile(os.path.abspath(path), path.name, found)
         else:
@@ -101,34 +109,16 @@ class LogListing:
                 str(path), "it is no file but a pipe, a device or a socket; `incoop ingest -` reads those"
             )
 
-    def _below(self, folder: Path, top: Path, above: frozenset[tuple[int, int]]) -> Iterator[SeenFile]:
-        """The files below a folder; a link back to a folder that is being walked is passed over."""
-        try:
-            itself = folder.stat()
-            with os.scandir(folder) as entries:
-                each = sorted(entries, key=lambda entry: entry.name)
-        except OSError as error:
-            self._troubles.say(str(folder), _why(error))
-            return
-        key = (itself.st_dev, itself.st_ino)
-        if key in above or os.path.realpath(folder) == self._store:
-            return
-        for entry in each:
-            if _hidden(entry.name):
-                continue
-            try:
-                found = entry.stat()
-            except OSError:  # gone since it was listed, or a link to nothing
-                continue
-            path = folder / entry.name
-            if stat.S_ISDIR(found.st_mode):
-                yield from self._below(path, top, above | {key})
-            elif stat.S_ISREG(found.st_mode):
+    def _below(self, top: Path) -> Iterator[SeenFile]:
+        """The files below a folder; what is gone since it was listed, or a link to nothing, is no log."""
+        for path, found in walk(top, lambda at, error: self._troubles.say(str(at), _why(error)), self._store):
+            if found is not None and stat.S_ISREG(found.st_mode):
                 yield SeenFile(os.path.abspath(path), path.relative_to(top).as_posix(), found)
 
     def _beside(self, source: str) -> Iterator[SeenFile]:
         path = Path(source)
-        if path.is_dir() or (has_magic(source) and not path.exists()):
+        # Path's own methods raise where a name is too long.
+        if os.path.isdir(path) or (has_magic(source) and not os.path.exists(path)):
             return
         wanted = live_name(path.name)
         try:

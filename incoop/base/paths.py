@@ -98,6 +98,8 @@ def _of_file_uri(text: str, rest: str, slashes: str, percent: bool) -> str:
             raise BadCall(f"{text}: a file: URI names a file of this machine by its full path, as in file:///data/a.")
         path = f"/{below.lstrip('/')}"
     decoded = unquote(path)
+    if "\0" in decoded:
+        raise BadCall(f"{text!r:.200} is no path: it has a character that none has.")
     # A file whose own name has %-codes is that file.
     return decoded if percent and decoded != path and not _exists(path) else path
 

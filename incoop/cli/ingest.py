@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from incoop import inchdfs
+from incoop.base.shown import shortened
 from incoop.cli.options import (
     BatchLimits,
     chunk_size_options,
@@ -79,7 +80,7 @@ def ingest(
 
         def tell(sentence: str) -> None:
             line.clear()
-            say(f"incoop: {sentence}", err=True)
+            say(f"incoop: {shortened(sentence)}", err=True)
 
         done = take_logs(
             inchdfs.DatasetStore(store),

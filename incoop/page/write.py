@@ -26,7 +26,10 @@ _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 def demand_place(path: str | os.PathLike[str]) -> Path:
     """Where a page will be written; refused before anything runs where it could not be."""
-    place = Path(local_path(path)).resolve()  # a link stays one
+    try:
+        place = Path(local_path(path)).resolve()  # a link stays one
+    except (OSError, RuntimeError) as error:  # which of them depends on the version of Python
+        raise BadCall(f"no page can be written to {path}: its links lead in a circle. Name another.") from error
     if not place.parent.is_dir():
         raise BadCall(f"no page can be written to {path}: there is no folder {place.parent}. Make it, or name another.")
     if not os.access(place.parent, os.W_OK | os.X_OK):

@@ -21,6 +21,7 @@ from incoop.contraction.parts.blocks import compressed, decompressed
 from incoop.inchdfs import Dataset, DatasetStore, expand, put
 from incoop.inchdfs.errors import InputUnreadable, StoreDamaged
 from incoop.inchdfs.files import sources
+from tests.cli.command import incoop_here
 
 MEGABYTE = 1 << 20
 
@@ -207,6 +208,12 @@ def test_names_without_end_are_one_sentence(tmp_path: Path) -> None:
         result = session.run(JOB, tmp_path / "words.txt")
         with pytest.raises(incoop.IncoopError, match="cannot write part files"):
             result.save(tmp_path / long)
+
+
+def test_nor_do_they_fill_the_screen_of_an_ingest(tmp_path: Path) -> None:
+    (tmp_path / "a.log").write_text("oak\n")
+    done = incoop_here("ingest", "x" * 5000, "y" * 5000, "a.log", "data", cwd=tmp_path)
+    assert done.returncode == 0 and len(done.stderr) < 1500, done.stderr
 
 
 def test_a_counter_is_named_by_a_text() -> None:

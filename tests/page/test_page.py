@@ -245,3 +245,9 @@ def test_a_place_that_cannot_hold_a_page_is_refused(place: str, tmp_path: Any, m
     with pytest.raises(BadCall):
         write_page(place, an_update())
     assert list(tmp_path.iterdir()) == []
+
+
+def test_nor_does_a_link_to_itself(tmp_path: Any) -> None:
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    with pytest.raises(BadCall, match="its links lead in a circle"):
+        write_page(tmp_path / "loop", an_update())

@@ -131,6 +131,11 @@ def test_a_file_whose_own_name_has_percent_codes_is_that_file(tmp_path: Path) ->
     assert local_path(f"file://{tmp_path}/c%20d", percent=False) == str(tmp_path / "c%20d")
 
 
+def test_a_code_for_no_character_of_a_path_is_refused() -> None:
+    with pytest.raises(incoop.BadCall, match="a character that none has"):
+        local_path("file:///%00")
+
+
 @pytest.mark.parametrize("named", ["file://server/data/a.txt", "file://a.txt"])
 def test_a_file_of_another_host_is_refused(named: str) -> None:
     with pytest.raises(BadCall, match="of this machine"):
