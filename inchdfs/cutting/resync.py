@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -43,6 +44,8 @@ def resync(
     splitter: Splitter,
     in_parallel: Callable[[int], Iterator[Chunk] | None] = lambda _: None,
     stretches: StretchBook | None = None,
+    begin: tuple[int, int] = (0, 0),
+    beside: Beside | None = None,
 ) -> Iterator[tuple[Chunk, memoryview | None]]:
     """Give the chunks of `path` with their bytes, using the `known` rows of an earlier version of it.
 
@@ -52,25 +55,34 @@ def resync(
     (3) else the cut is searched where the bytes are not those of the known chunk at this place, by its `stretches`,
     (4) else everywhere, until a known chunk stands at a cut, or one whose stretches are known follows.
     (5) Where more was searched than found, and it pays, the rest is cut `in_parallel`, and comes without bytes.
+    (6) What others found `beside` is taken where its boundaries are met; it comes without bytes, too.
 
-    The bytes are valid until the next chunk is asked for.
+    The bytes are valid until the next chunk is asked for. The look may `begin` elsewhere: where a chunk does, and the
+    known one at an index seems to.
     """
     with path.open("rb", buffering=0) as file:
         window = _Window(file.fileno(), size)
         candidates = _Candidates(window, known, splitter.settings.maximum)
         changed = _Changed(window, known, splitter, stretches if stretches is not None else StretchBook())
-        position = expected = searched = 0
+        beside = beside if beside is not None else _Alone()
+        (position, expected), searched = begin, 0
         while position < size:
-            while (index := candidates.find(position, expected)) is not None:  # steps (1), (2)
+            if (others := beside.at(position)) is not None:  # step (6)
+                chunks, expected = others
+                for chunk in chunks:
+                    yield chunk, None
+                    position = chunk.end
+                continue
+            if (index := candidates.find(position, expected)) is not None:  # steps (1), (2)
                 chunk, view = candidates.chunk(position, index)
                 yield chunk, view
                 position, expected = chunk.end, index + 1
-            if position == size:
-                return
+                continue
             if (found := changed.find(position, expected)) is not None:  # step (3)
                 chunk, view, index = found
                 yield chunk, view
                 position, expected = chunk.end, index + 1
+                beside.changed(position, expected)
                 continue
             file.seek(position)
             for chunk, view in splitter.split(file.readinto, position):  # step (4)
@@ -85,6 +97,26 @@ def resync(
             else:
                 if position != size:
                     raise FileChangedWhileRead(str(path))
+
+
+class Beside(Protocol):
+    """Others that look at parts of the same file (side_by_side.py)."""
+
+    def at(self, position: int) -> tuple[list[Chunk], int] | None:
+        """The chunks from a boundary on, if they have them; and which of the known ones seems to follow."""
+
+    def changed(self, position: int, index: int) -> None:
+        """A chunk that changed ends at `position`; the known one at `index` seems to follow."""
+
+
+class _Alone:
+    """Nobody."""
+
+    def at(self, position: int) -> None:
+        return None
+
+    def changed(self, position: int, index: int) -> None:
+        pass
 
 
 class _Window:

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 from incoop.inchdfs.cutting.chunk_table import Chunk, Rows
 from incoop.inchdfs.cutting.parallel import LocalProcesses, Segment, SegmentRunner, chunk_in_parallel, segments_of
 from incoop.inchdfs.cutting.records import RecordFormat
-from incoop.inchdfs.cutting.resync import resync
 from incoop.inchdfs.cutting.settings import ChunkSettings
+from incoop.inchdfs.cutting.side_by_side import LookHelpers, chunks_beside
 from incoop.inchdfs.cutting.splitter import Splitter
 from incoop.inchdfs.cutting.stretches import StretchBook
 from incoop.inchdfs.files.sources import InputFile, longest_record, open_content, unchanging
@@ -31,13 +31,15 @@ def chunk_file(
     known: Rows | None = None,
     run_segments: SegmentRunner | None = None,
     stretches: StretchBook | None = None,
+    helpers: LookHelpers | None = None,
 ) -> Iterator[Chunk]:
     """Give the chunks of a file's content; raise when it changed between the first and the last of them.
 
     `known` are the rows of an earlier version of it, `run_segments` where segments of a large file are searched
-    (by default in processes of this machine), `stretches` those of known chunks, and of those that are found by them.
+    (by default in processes of this machine), `stretches` those of known chunks, and of those that are found by them;
+    `helpers` look at a part of what changed.
     """
-    return (chunk for chunk, _ in chunks_and_bytes(file, settings, records, known, run_segments, stretches))
+    return (chunk for chunk, _ in chunks_and_bytes(file, settings, records, known, run_segments, stretches, helpers))
 
 
 def chunks_and_bytes(
@@ -47,6 +49,7 @@ def chunks_and_bytes(
     known: Rows | None = None,
     run_segments: SegmentRunner | None = None,
     stretches: StretchBook | None = None,
+    helpers: LookHelpers | None = None,
 ) -> Iterator[ChunkAndBytes]:
     """The chunks of `chunk_file`, with their bytes where they are at hand."""
     with unchanging(file) as size:
@@ -56,13 +59,14 @@ def chunks_and_bytes(
             yield from _in_sequence(file, settings, records)
         elif known is not None and len(known):
             log.debug("%s: resync against %d known chunks", file.path, len(known))
-            yield from resync(
+            yield from chunks_beside(
                 file.path,
                 size,
                 known,
                 Splitter(settings, records),
                 _rest_in_parallel(file, size, settings, records, run_segments),
-                stretches,
+                stretches if stretches is not None else StretchBook(),
+                helpers,
             )
         elif len(segments) > 1 and (run_segments is not None or _worth_processes(size, settings)):
             log.debug("%s: searching %d segments in parallel", file.path, len(segments))

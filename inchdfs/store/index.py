@@ -32,6 +32,7 @@ from incoop.inchdfs.cutting.chunk_table import EDGE, Rows, offsets_of, rows_of
 from incoop.inchdfs.cutting.parallel import SegmentRunner
 from incoop.inchdfs.cutting.records import Lines, RecordFormat
 from incoop.inchdfs.cutting.settings import ChunkSettings
+from incoop.inchdfs.cutting.side_by_side import LookHelpers
 from incoop.inchdfs.cutting.stretches import StretchBook
 from incoop.inchdfs.errors import DatasetStoreTooNew, StoreDamaged
 from incoop.inchdfs.files.chunking import chunk_file
@@ -62,11 +63,13 @@ def index_input(
     run_segments: SegmentRunner | None = None,
     progress: Callable[[int], object] = lambda _: None,
     will_read: Callable[[], object] = lambda: None,
+    helpers: LookHelpers | None = None,
 ) -> Manifest:
     """The manifest of plain files, folders and globs, read only where they changed.
 
-    `paranoid` verifies every file by its content; `will_read` is called before a file is read. File names in the
-    manifest are absolute paths. `settings` are those that the input was last indexed with where they are AS_BEFORE.
+    `paranoid` verifies every file by its content; `will_read` is called before a file is read, and
+    `helpers` are asked for help with one that changed. File names in the manifest are absolute paths. `settings` are
+    those that the input was last indexed with where they are AS_BEFORE.
     """
     records = records or Lines()
     files = expand(inputs)
@@ -99,7 +102,7 @@ def index_input(
                 rows = _kept_content(store, file, settings, records, rows)
             elif rows is None:
                 rows = rows_of(
-                    chunk_file(file, settings, records, known.rows(file, name, stamp), run_segments, stretches)
+                    chunk_file(file, settings, records, known.rows(file, name, stamp), run_segments, stretches, helpers)
                 )
             size = int(rows["length"].sum(dtype=np.int64))
             entries.append(FileEntry(name, size, len(rows), stamp, not file.seekable, trusted))

@@ -23,6 +23,7 @@ from incoop.engine.chosen import ChosenChunks, ChunkTable, ClippedChunk, clipped
 from incoop.inchdfs.cutting.chunk_table import ROW
 from incoop.inchdfs.cutting.parallel import SegmentRunner
 from incoop.inchdfs.cutting.records import RecordFormat
+from incoop.inchdfs.cutting.side_by_side import LookHelpers
 from incoop.inchdfs.cutting.stretches import ROW as STRETCH_ROW
 from incoop.inchdfs.cutting.stretches import Recut
 from incoop.inchdfs.store.index import AsBefore, Named
@@ -136,10 +137,12 @@ def chunk_inputs(
     paranoid: bool,
     run_segments: SegmentRunner | None = None,
     will_read: Callable[[], object] = lambda: None,
+    helpers: LookHelpers | None = None,
 ) -> ChunkedInput:
     """Chunk what the user named; each named input goes with the mapper of that name.
 
-    `run_segments` is where large files are searched for chunks; `will_read` is called when one has to be read.
+    `run_segments` is where large files are searched for chunks; `will_read` is called when one has to be read,
+    and `helpers` are asked for help when one changed.
     """
     if isinstance(job.mapper, Mapping):
         if not isinstance(inputs, Mapping) or set(inputs) != set(job.mapper):
@@ -150,7 +153,7 @@ def chunk_inputs(
         if isinstance(inputs, Mapping):
             raise BadCall(f"job {job.name!r} has one mapper; a dict of inputs needs a dict of mappers.")
         named = [(inputs, 0)]
-    index = partial(_manifests, job, store, settings, paranoid, run_segments, will_read)
+    index = partial(_manifests, job, store, settings, paranoid, run_segments, will_read, helpers)
     pieces: list[tuple[_Piece, int]] = []
     manifests: list[Manifest] = []
     for each, which in named:
@@ -177,6 +180,7 @@ def _manifests(
     paranoid: bool,
     run_segments: SegmentRunner | None,
     will_read: Callable[[], object],
+    helpers: LookHelpers | None,
     named: Any,
 ) -> list[Manifest]:
     """Datasets by their manifests; the paths between them as one indexed input."""
@@ -196,6 +200,7 @@ def _manifests(
             paranoid=paranoid,
             run_segments=run_segments,
             will_read=will_read,
+            helpers=helpers,
         )
 
     def index_paths() -> None:

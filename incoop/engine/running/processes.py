@@ -22,7 +22,7 @@ from incoop.engine.running.messages import receive, send
 from incoop.engine.running.nearby import cores
 from incoop.engine.running.progress import counted_progress
 from incoop.engine.running.worker_failed import WorkerFailed, ended_how
-from incoop.engine.running.zygote_handle import Worker, Zygote, take_early
+from incoop.engine.running.zygote_handle import ProcessesFailed, Worker, Zygote, take_early
 
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")
@@ -97,6 +97,20 @@ class Processes:
 
     def released(self, worker: Worker) -> None:
         self._idle.append(worker)
+
+    def fresh(self, most: int) -> list[Worker]:
+        """Up to so many workers that hold no user code, if they can be had at once; they are the caller's."""
+        if not self._running.acquire(blocking=False):  # the zygote is being listened to elsewhere
+            return []
+        try:
+            if self._zygote is None or not self._zygote.lives:
+                return []
+            self._zygote.hear_all()
+            return [self._zygote.fork() for _ in range(most)] if self._zygote.ready else []
+        except ProcessesFailed:  # said where there is no way without
+            return []
+        finally:
+            self._running.release()
 
     @property
     def zygote(self) -> Zygote:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from incoop.code import Functions, Shipment, Workplaces, pack
 from incoop.engine.events import DidMove, DidStartSpark, Events, WillRunIn
+from incoop.engine.running.helpers import Helpers
 from incoop.engine.running.nearby import run_nearby
 from incoop.engine.running.where import Where, where_to_run
 from incoop.engine.running.work import Work
@@ -58,6 +59,12 @@ class Runner:
         """There will be work, it seems: begin to start those who would do it if it is little."""
         if where_to_run(0, None, False, self.workforce.spark.now) is Where.PROCESSES:
             self.workforce.processes.start()
+
+    @property
+    def helpers(self) -> Helpers | None:
+        """Who can look at a part of the input, where little work is done by processes of our own."""
+        here = where_to_run(0, None, False, self.workforce.spark.now) is Where.PROCESSES
+        return self.workforce.helpers if here else None
 
     def run(self, work: Work, on_answer: Callable[[Any], None] | None = None) -> list[Any]:
         """All answers, in the order of the items; `on_answer` sees each as soon as it is there."""

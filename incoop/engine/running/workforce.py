@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from incoop.engine.running.helpers import Helpers
 from incoop.engine.running.processes import Processes
 from incoop.engine.running.spark import Spark
 
@@ -14,6 +15,11 @@ class Workforce:
 
     spark: Spark
     processes: Processes
+    #: For what is done beside the driver.
+    helpers: Helpers = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.helpers = Helpers(self.processes)
 
     def renew(self) -> None:
         """From now on, other workers: what is loaded in those that are there is not as it should be."""
@@ -23,5 +29,6 @@ class Workforce:
 
     def stop(self) -> None:
         """Stop what was started; a Spark session that was there before stays."""
+        self.helpers.stop()
         self.processes.stop()
         self.spark.stop()

@@ -5,7 +5,7 @@ program that started it is gone, however that ended, its workers are killed and 
 of its own, so that what a user's function started goes with it. Standard output is standard error.
 
 Messages, pickled: from the driver (preload) once, then for each worker a byte with the worker's end of a socket, and
-its surroundings; to the driver ("born", pid), ("died", pid, status) and ("failed", why).
+its surroundings; to the driver ("ready",) once, ("born", pid), ("died", pid, status) and ("failed", why).
 """
 
 from __future__ import annotations
@@ -77,6 +77,8 @@ class _Zygote:
             importlib.import_module(name)
         gc.freeze()  # a collection in a worker need not look at it, nor copy its pages
         gc.enable()
+        with contextlib.suppress(OSError):  # that the driver is gone is told when it is listened to
+            send(self._control, pickle.dumps(("ready",)))
 
     def serve(self) -> None:
         signal.set_wakeup_fd(self._waking.fileno(), warn_on_full_buffer=False)

@@ -70,6 +70,8 @@ class Zygote:
             self._process = self._start(theirs)
         self._dead: dict[int, int] = {}
         self._born: list[int] = []
+        #: Whether it is known to have loaded everything: from then on a worker is there at once.
+        self.ready = False
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # that it is gone is told when it is asked
             send(self.control, pickle.dumps(tuple(preload)))
 
@@ -113,6 +115,8 @@ class Zygote:
         if message is None:
             raise ProcessesFailed(f"the process that starts them ended with {self._process.wait(_PATIENCE)}")
         match pickle.loads(message):
+            case ("ready",):
+                self.ready = True
             case ("born", pid):
                 self._born.append(pid)
             case ("died", pid, status):

@@ -54,6 +54,7 @@ class MapContract(JobState):
         self.chunked = chunk_inputs(
             *(self.job, self._inputs, self._store, options.chunks, options.paranoid, segments),
             will_read=self.attempt.runner.prepare,
+            helpers=self.attempt.runner.helpers,
         )
         return self.chunked.size
 
