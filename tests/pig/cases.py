@@ -17,7 +17,7 @@ from incoop.fronts.pig.formats import dumped
 from incoop.fronts.pig.running.batches import plan_of, rounds
 from incoop.fronts.pig.running.paths import inputs_of
 from incoop.fronts.pig.running.prepare import Preparation
-from incoop.fronts.pig.running.steps import DumpStep, ShowStep, Step, StoreStep
+from incoop.fronts.pig.running.steps import DumpStep, ScriptStep, ShowStep, StoreStep
 from incoop.fronts.pig.syntax.script import parse_script
 from incoop.inchdfs.files.sources import expand
 from incoop.query.plan.node import Plan
@@ -67,7 +67,7 @@ def write_inputs(case: Case, folder: Path) -> None:
         path.write_bytes(text.encode())
 
 
-def prepared(case: Case, folder: Path) -> list[Step]:
+def prepared(case: Case, folder: Path) -> list[ScriptStep]:
     script = parse_script(case.script, folder=folder)
     return Preparation(texts({"script": case.script})).script(script, folder)
 
@@ -76,7 +76,7 @@ def prepared(case: Case, folder: Path) -> list[Step]:
 Evaluate = Callable[[tuple[Plan, ...], Mapping[str, list[str]]], list[list[Row]]]
 
 
-def by_reference(plans: tuple[Plan, ...], inputs: Mapping[str, list[str]], steps: list[Step]) -> list[list[Row]]:
+def by_reference(plans: tuple[Plan, ...], inputs: Mapping[str, list[str]], steps: list[ScriptStep]) -> list[list[Row]]:
     tables = {}
     for name, paths in inputs.items():
         form = next(
@@ -87,7 +87,7 @@ def by_reference(plans: tuple[Plan, ...], inputs: Mapping[str, list[str]], steps
     return [answer(plan, tables) for plan in plans]
 
 
-def printed_by(steps: list[Step], evaluate: Evaluate) -> list[str]:
+def printed_by(steps: list[ScriptStep], evaluate: Evaluate) -> list[str]:
     """What a script prints; relations without an order sorted."""
     shown: list[str] = []
     pending: list[StoreStep | DumpStep] = []

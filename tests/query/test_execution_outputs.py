@@ -18,7 +18,7 @@ from incoop.inchdfs.errors import InputNotFound
 from incoop.query.errors import BadPlan, Position, QueryError, UserFunctionFailed
 from incoop.query.execution import Query, QueryResult, reducers
 from incoop.query.execution.keys import KeyForm
-from incoop.query.execution.stream import CommandFailed
+from incoop.query.execution.stream import StreamFailed
 from incoop.query.expressions import build
 from incoop.query.expressions.nodes import Scalar, UserCall
 from incoop.query.order import Direction
@@ -158,7 +158,7 @@ def test_rows_go_through_a_command(own: OwnPlace, given: Path) -> None:
     assert list(run(own, asked, given).rows(0)) == sorted(
         (f"Key {number % 9}", number) for number in range(50) if number % 9 != 4
     )
-    with pytest.raises(CommandFailed, match="status 3: no such thing"):
+    with pytest.raises(StreamFailed, match="status 3: no such thing"):
         run(own, query(StreamThrough(PAIRS, "echo no such thing >&2; exit 3", text, text)), given)
 
 

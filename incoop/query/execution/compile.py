@@ -25,10 +25,10 @@ from incoop.query.execution import reducers
 from incoop.query.execution.held import Types
 from incoop.query.execution.keys import KeyForm
 from incoop.query.execution.mapper import BranchMapper
-from incoop.query.execution.reading import ReadPairs, ReadText, Shape
+from incoop.query.execution.reading import PairShape, ReadPairs, ReadText
 from incoop.query.execution.records import cut_by
 from incoop.query.execution.relations import Branch, FewPairs, Relation
-from incoop.query.execution.sessions import JobResult, Session
+from incoop.query.execution.sessions import JobResult, RunsJobs
 from incoop.query.execution.sinks import (
     MOST_ENDS,
     AggregateRows,
@@ -115,7 +115,7 @@ class Sending:
 class Compiler:
     """Runs the stages of a query's plans, each once."""
 
-    def __init__(self, name: str, session: Session, inputs: Mapping[str, Any]) -> None:
+    def __init__(self, name: str, session: RunsJobs, inputs: Mapping[str, Any]) -> None:
         self._name, self._session, self._inputs = name, session, inputs
         self._relations: dict[bytes, Relation] = {}
         self.ran: list[StageRan] = []
@@ -162,7 +162,7 @@ class Compiler:
                     f"{plan.name!r} is a result of pairs, with two fields a row: key and value.", plan.position
                 )
             kinds = plan.format.schema.types
-            reading = ReadPairs(Shape.PAIRS, kinds)
+            reading = ReadPairs(PairShape.PAIRS, kinds)
             relation = Relation((Branch(given, reading, b"pairs", tag),), kinds, frozenset([tag]))
             if plan.wanted is None or kinds is None:
                 return relation
@@ -245,7 +245,7 @@ class Compiler:
         if sink.counts and keys:
             added = LawfulCombiner(reducers.add_up, Fold.SUM)
             result = self._stage(plan, "", [Sending(below, sink)], added, added, said, LEAF_OF_STATES)
-            return self._reduced(plan, result, below.tags, Shape.KEYS_AND_VALUE, form)
+            return self._reduced(plan, result, below.tags, PairShape.KEYS_AND_VALUE, form)
         combiner: Reducer | None = LawfulCombiner(reducers.MergeStates(aggregates))
         if any(isinstance(each, Collect) for each in aggregates):
             combiner = None  # bags do not get less
@@ -265,7 +265,7 @@ class Compiler:
         anything = LawfulCombiner(reducers.any_of, Fold.MAX)
         sendings = [Sending(below, DistinctKeys(keys, form))]
         result = self._stage(plan, "", sendings, anything, anything, ("distinct",), LEAF_OF_STATES)
-        return self._reduced(plan, result, below.tags, Shape.KEYS, form, below.most)
+        return self._reduced(plan, result, below.tags, PairShape.KEYS, form, below.most)
 
     def _of_two(self, plan: Intersect | Except) -> Relation:
         sides = [self.relation(plan.left), self.relation(plan.right)]
@@ -342,7 +342,7 @@ class Compiler:
             *(plan, "ranges", [Sending(below, RowsByRange(keys, directions, by_key, ends))], None),
             *(reducers.SortRange(keys, directions), (*said, ends), LEAF_OF_ROWS),
         )
-        return self._reduced(plan, result, below.tags, Shape.RANGES, types=below.types)
+        return self._reduced(plan, result, below.tags, PairShape.RANGES, types=below.types)
 
     def _top_k(self, plan: TopK) -> Relation:
         keys = self._all_resolved(plan.keys)
@@ -375,7 +375,7 @@ class Compiler:
         keep = LawfulCombiner(reducers.KeepFirst(count + offset))
         first = reducers.FirstOfAll(count, offset)
         result = self._stage(plan, "first", [Sending(below, sink)], keep, first, said, LEAF_OF_FEW)
-        return self._reduced(plan, result, below.tags, Shape.RANGES, types=below.types, most=count)
+        return self._reduced(plan, result, below.tags, PairShape.RANGES, types=below.types, most=count)
 
     def _rank(self, plan: Rank) -> Relation:
         keys = self._all_resolved(plan.keys)
@@ -471,7 +471,7 @@ class Compiler:
     def _materialized(self, plan: Plan, relation: Relation, depends_on: Sequence[str] = ()) -> Relation:
         """A relation's rows, stored."""
         ranges = all(
-            isinstance(branch.reading, ReadPairs) and branch.reading.shape is Shape.RANGES
+            isinstance(branch.reading, ReadPairs) and branch.reading.shape is PairShape.RANGES
             for branch in relation.branches
         )
         ordered = plan.ordered and ranges
@@ -480,7 +480,7 @@ class Compiler:
         result = self._stage(
             plan, "rows", [Sending(relation, sink)], None, None, ("rows", ordered), 0, depends_on, streams
         )
-        shape = Shape.RANGES if ordered else Shape.ROWS
+        shape = PairShape.RANGES if ordered else PairShape.ROWS
         return self._reduced(plan, result, relation.tags, shape, types=relation.types, most=relation.most)
 
     def _reduced(
@@ -488,7 +488,7 @@ class Compiler:
         plan: Plan,
         result: Any,
         tags: frozenset[str],
-        shape: Shape = Shape.ROWS,
+        shape: PairShape = PairShape.ROWS,
         form: KeyForm | None = None,
         most: int | None = None,
         types: Types = None,
@@ -620,7 +620,7 @@ def read_rows(branch: Branch) -> Iterator[Row]:
     """The rows of a stored relation; those of an ordered one in their order."""
     assert isinstance(branch.reading, ReadPairs)
     reading = branch.reading
-    if reading.shape is Shape.RANGES:
+    if reading.shape is PairShape.RANGES:
         pairs = branch.input.pairs if isinstance(branch.input, FewPairs) else branch.input
         for _, rows in sorted(pairs, key=lambda pair: pair[0]):
             yield from rows

@@ -13,7 +13,7 @@ from incoop.engine.explain import Explanation
 from incoop.job import Job
 from incoop.query.execution.compile import Compiler
 from incoop.query.execution.relations import Relation
-from incoop.query.execution.sessions import JobResult, Session
+from incoop.query.execution.sessions import JobResult, RunsJobs
 from incoop.query.plan.digest import digest
 from incoop.query.plan.node import Plan, every_plan
 from incoop.query.plan.show import show_plan
@@ -26,7 +26,7 @@ class _Waits(Exception):
 class Explainer(Compiler):
     """Compiles as far as results are known."""
 
-    def __init__(self, name: str, session: Session, inputs: Mapping[str, Any]) -> None:
+    def __init__(self, name: str, session: RunsJobs, inputs: Mapping[str, Any]) -> None:
         super().__init__(name, session, inputs)
         #: For each stage that was looked at, what it is for, and what of it would run.
         self.found: list[tuple[str, Explanation]] = []
@@ -50,7 +50,7 @@ class Explainer(Compiler):
         return super()._run(plan, role, job, inputs)  # all of it is known
 
 
-def explained(name: str, outputs: Sequence[Plan], session: Session, inputs: Mapping[str, Any]) -> str:
+def explained(name: str, outputs: Sequence[Plan], session: RunsJobs, inputs: Mapping[str, Any]) -> str:
     """The plans of a query; then of each stage what would be reused, and why not more."""
     explainer = Explainer(name, session, inputs)
     waiting = []

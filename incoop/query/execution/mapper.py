@@ -14,7 +14,7 @@ import numpy as np
 from incoop.engine.stages.map_contract.mapping import Pairs
 from incoop.query.execution.reading import Reading
 from incoop.query.execution.sinks import Sink
-from incoop.query.execution.steps import Step
+from incoop.query.execution.steps import RowStep
 from incoop.query.expressions.evaluation import Evaluation
 from incoop.query.warnings import Warnings
 
@@ -29,7 +29,7 @@ class BranchMapper:
     """Called with pieces."""
 
     reading: Reading
-    steps: tuple[Step, ...]
+    steps: tuple[RowStep, ...]
     sink: Sink
     #: Names of the plan nodes that read, and that send, by which their warnings are counted.
     read_tag: str

@@ -17,7 +17,7 @@ from incoop.query.execution.explain import explained
 from incoop.query.execution.relations import Branch, Relation
 from incoop.query.execution.report import QueryReport, StageReport
 from incoop.query.execution.save import save_rows
-from incoop.query.execution.sessions import Session
+from incoop.query.execution.sessions import RunsJobs
 from incoop.query.plan.node import Plan, every_plan
 from incoop.query.plan.single import Scan, Store
 from incoop.query.rules import rewritten
@@ -47,14 +47,14 @@ class Query:
         found = {node.name: None for plan in self.outputs for node in every_plan(plan) if isinstance(node, Scan)}
         return tuple(found)
 
-    def run(self, session: Session, inputs: Mapping[str, Any] | None = None) -> QueryResult:
+    def run(self, session: RunsJobs, inputs: Mapping[str, Any] | None = None) -> QueryResult:
         """Run what is not known yet. `inputs` are what scans read, by name; a name that is not there is a path."""
         given = self._given(inputs)
         compiler = Compiler(self.name, session, given)
         stored = tuple(compiler.stored(plan) for plan in self.outputs)
         return QueryResult(self, stored, compiler)
 
-    def explain(self, session: Session, inputs: Mapping[str, Any] | None = None) -> str:
+    def explain(self, session: RunsJobs, inputs: Mapping[str, Any] | None = None) -> str:
         """The plan, and of each stage what a run would reuse, what it would run, and why. Nothing is run."""
         return explained(self.name, self.outputs, session, self._given(inputs))
 

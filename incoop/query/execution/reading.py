@@ -22,7 +22,7 @@ from incoop.query.types import Row
 from incoop.query.warnings import Warnings
 
 
-class Shape(Enum):
+class PairShape(Enum):
     """What the pairs of a stage hold."""
 
     #: The value is a row.
@@ -121,7 +121,7 @@ def together(parts: Sequence[ColumnBatch], types: tuple[Any, ...]) -> ColumnBatc
 class ReadPairs(Reading):
     """Pairs of an earlier stage."""
 
-    shape: Shape
+    shape: PairShape
     types: Types
     #: How keys are written, where rows are in them.
     keys: KeyForm | None = None
@@ -132,7 +132,7 @@ class ReadPairs(Reading):
         ranges: list[int] = []
         for pairs in pieces:
             before = len(rows)
-            if self.shape is Shape.RANGES:
+            if self.shape is PairShape.RANGES:
                 for number, some in pairs:
                     rows += some
                     ranges += [number] * len(some)
@@ -140,19 +140,19 @@ class ReadPairs(Reading):
                 rows += self.rows(pairs)
             counts.append(len(rows) - before)
         numbers = np.repeat(np.arange(len(pieces)), counts)
-        numbered = np.array(ranges, np.int64) if self.shape is Shape.RANGES else None
+        numbered = np.array(ranges, np.int64) if self.shape is PairShape.RANGES else None
         return Held(self.types, numbers, None, rows, numbered)
 
     def rows(self, pairs: Sequence[Any]) -> list[Row]:
         """The rows of some pairs."""
-        if self.shape is Shape.ROWS:
+        if self.shape is PairShape.ROWS:
             return [row for _, row in pairs]
-        if self.shape is Shape.PAIRS:
+        if self.shape is PairShape.PAIRS:
             return [tuple(pair) for pair in pairs]
-        if self.shape is Shape.RANGES:
+        if self.shape is PairShape.RANGES:
             return [row for _, some in pairs for row in some]
         assert self.keys is not None
         values = self.keys.values
-        if self.shape is Shape.KEYS:
+        if self.shape is PairShape.KEYS:
             return [values(key) for key, _ in pairs]
         return [(*values(key), value) for key, value in pairs]

@@ -15,7 +15,7 @@ from incoop.query.sources.text_format import TextFormat
 
 
 @dataclass(frozen=True, slots=True)
-class WholeLines(Lines):
+class UncutLines(Lines):
     """Text that is cut behind lines."""
 
     encoding: str | None = None
@@ -25,7 +25,7 @@ class WholeLines(Lines):
 
 
 @dataclass(frozen=True, slots=True)
-class WholeRows:
+class UncutRows:
     """Text that is cut behind rows of CSV."""
 
     form: Csv
@@ -37,6 +37,6 @@ class WholeRows:
         return [chunk] if chunk else []
 
 
-def cut_by(form: TextFormat) -> WholeLines | WholeRows:
+def cut_by(form: TextFormat) -> UncutLines | UncutRows:
     """How files in a format are cut."""
-    return WholeRows(Csv(form.delimiter)) if isinstance(form, QuotedText) else WholeLines()
+    return UncutRows(Csv(form.delimiter)) if isinstance(form, QuotedText) else UncutLines()

@@ -15,8 +15,8 @@ from incoop.engine.blocks import PairBlock
 from incoop.engine.stored import BlobReader
 from incoop.query.execution.held import Types
 from incoop.query.execution.reading import Reading
-from incoop.query.execution.records import WholeLines, WholeRows
-from incoop.query.execution.steps import Step
+from incoop.query.execution.records import UncutLines, UncutRows
+from incoop.query.execution.steps import RowStep
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +31,10 @@ class Branch:
     #: The plan node that reads, by which its warnings are counted.
     tag: str
     #: How files are cut; None where the input is pairs.
-    records: WholeLines | WholeRows | None = None
+    records: UncutLines | UncutRows | None = None
     #: How pieces that begin their files are read, where that is another way.
     first: Reading | None = None
-    steps: tuple[Step, ...] = ()
+    steps: tuple[RowStep, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class Relation:
     #: No more rows than this, where that is known from the plan.
     most: int | None = None
 
-    def through(self, step: Step, types: Types, most: int | None = None) -> Relation:
+    def through(self, step: RowStep, types: Types, most: int | None = None) -> Relation:
         """The rows after one more step."""
         branches = tuple(replace(each, steps=(*each.steps, step)) for each in self.branches)
         return Relation(branches, types, self.tags | {step.tag}, most)

@@ -15,7 +15,7 @@ from typing import Any
 from incoop.base.content_ids import content_id
 from incoop.engine.output import OutputBlock, Pair
 from incoop.engine.stored import BlobReader
-from incoop.query.execution.reading import ReadPairs, Shape
+from incoop.query.execution.reading import PairShape, ReadPairs
 from incoop.query.execution.relations import Branch
 from incoop.query.execution.sessions import JobResult
 from incoop.query.sources.text_format import TextFormat
@@ -75,6 +75,6 @@ def save_rows(branch: Branch, form: TextFormat, folder: Path, ordered: bool) -> 
     result: JobResult = branch.input
     said = content_id(repr((form, reading)).encode("utf-8", "surrogatepass")).hex()
     printer = PrintRows(reading, form, f" {said}")
-    if ordered and reading.shape is Shape.RANGES:
+    if ordered and reading.shape is PairShape.RANGES:
         return result.save_printed(folder, printer, _Ranges(result, printer))
     return result.save_printed(folder, printer)

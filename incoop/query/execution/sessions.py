@@ -30,7 +30,7 @@ class JobResult(Protocol):
     def recover(self, lost: BlockLost) -> None: ...
 
 
-class Session(Protocol):
+class RunsJobs(Protocol):
     """What runs stages, as `incoop.JobSession`."""
 
     def run(self, job: Job, inputs: Any) -> JobResult: ...

@@ -27,7 +27,7 @@ from incoop.query.types import BagType, Row
 
 
 @dataclass(frozen=True, slots=True)
-class Step(ABC):
+class RowStep(ABC):
     """Rows to rows."""
 
     #: The plan node whose step it is: its warnings are counted by this name.
@@ -40,7 +40,7 @@ class Step(ABC):
 
 
 @dataclass(frozen=True, slots=True)
-class FilterRows(Step):
+class FilterRows(RowStep):
     condition: Expression
 
     def apply(self, held: Held, evaluation: Evaluation) -> Held:
@@ -51,7 +51,7 @@ class FilterRows(Step):
 
 
 @dataclass(frozen=True, slots=True)
-class ProjectRows(Step):
+class ProjectRows(RowStep):
     results: tuple[Expression, ...]
 
     def apply(self, held: Held, evaluation: Evaluation) -> Held:
@@ -60,7 +60,7 @@ class ProjectRows(Step):
 
 
 @dataclass(frozen=True, slots=True)
-class GenerateRows(Step):
+class GenerateRows(RowStep):
     results: tuple[Expression, ...]
     flatten: tuple[Flatten, ...]
     types: Types
@@ -115,7 +115,7 @@ def _as_wide(rows: list[Row], width: int) -> list[Row]:
 
 
 @dataclass(frozen=True, slots=True)
-class ExpandRows(Step):
+class ExpandRows(RowStep):
     projections: tuple[tuple[Expression, ...], ...]
 
     def apply(self, held: Held, evaluation: Evaluation) -> Held:
@@ -131,7 +131,7 @@ class ExpandRows(Step):
 
 
 @dataclass(frozen=True, slots=True)
-class CrossWith(Step):
+class CrossWith(RowStep):
     """Each row beside each of some others, which travel along."""
 
     others: tuple[Row, ...] = field(repr=False)
@@ -148,7 +148,7 @@ class CrossWith(Step):
 
 
 @dataclass(frozen=True, slots=True)
-class NumberRows(Step):
+class NumberRows(RowStep):
     """A rank before each row of a range, where rows before the range are counted."""
 
     keys: tuple[Expression, ...]
@@ -184,7 +184,7 @@ def _name(values: Any) -> Any:
 
 
 @dataclass(frozen=True, slots=True)
-class ThroughFunction(Step):
+class ThroughFunction(RowStep):
     """All rows of a piece through a function."""
 
     function: Callable[[list[Row]], list[Row]]

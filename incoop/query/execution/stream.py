@@ -17,7 +17,7 @@ from incoop.query.types import Row
 from incoop.query.warnings import Warnings
 
 
-class CommandFailed(QueryError):
+class StreamFailed(QueryError):
     """The command of a stream ended with an error."""
 
     def __init__(self, command: str, status: int, said: str, place: str = "") -> None:
@@ -41,7 +41,7 @@ class Through:
         )
         if done.returncode:
             said = done.stderr.decode("utf-8", "replace").strip()[-500:] or "nothing on standard error"
-            raise CommandFailed(self.command, done.returncode, said, self.place)
+            raise StreamFailed(self.command, done.returncode, said, self.place)
         return self.received.rows(done.stdout, Warnings())
 
     def files(self) -> list[str]:

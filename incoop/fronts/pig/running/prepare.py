@@ -17,9 +17,9 @@ from incoop.fronts.pig.running.steps import (
     DumpStep,
     ExplainStep,
     IllustrateStep,
+    ScriptStep,
     ShellStep,
     ShowStep,
-    Step,
     StoreStep,
 )
 from incoop.fronts.pig.syntax import operators as o
@@ -51,13 +51,13 @@ class Preparation:
     """Statements on their way to steps."""
 
     text_of: TextOf = field(default_factory=texts)
-    steps: list[Step] = field(default_factory=list)
+    steps: list[ScriptStep] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     #: Folders that are stored into, and where that is said.
     _folders: dict[Path, PigNode] = field(default_factory=dict)
     _depth: int = 0
 
-    def script(self, script: s.PigScript, folder: Path | None = None) -> list[Step]:
+    def script(self, script: s.PigScript, folder: Path | None = None) -> list[ScriptStep]:
         """The steps of a script."""
         self._statements(script.statements, ScriptScope(PIG, folder or Path()))
         return self.steps
@@ -229,7 +229,7 @@ def _described(
     return describe_text(relation.alias or "@", relation.schema)
 
 
-def _outputs_of(step: Step) -> Iterator[ScriptRelation]:
+def _outputs_of(step: ScriptStep) -> Iterator[ScriptRelation]:
     if isinstance(step, StoreStep):
         yield ScriptRelation(step.plan.name, step.plan, step.plan.schema)
     elif isinstance(step, DumpStep):

@@ -24,9 +24,9 @@ from incoop.fronts.pig.running.steps import (
     ExplainStep,
     IllustrateStep,
     Loads,
+    ScriptStep,
     ShellStep,
     ShowStep,
-    Step,
     StoreStep,
 )
 from incoop.query.plan.node import Plan
@@ -74,7 +74,7 @@ class ScriptRun:
         self.report = ScriptReport(name)
         self._batches = 0
 
-    def run(self, steps: Sequence[Step]) -> ScriptReport:
+    def run(self, steps: Sequence[ScriptStep]) -> ScriptReport:
         check_inputs(steps, self.text_of)
         pending: list[Output] = []
         for step in steps:
@@ -144,7 +144,7 @@ def _inputs(query: Query, loads: Loads, text_of: TextOf) -> dict[str, Any]:
     return {name: inputs_of(loads[name], text_of) for name in query.scans}
 
 
-def explained(steps: Sequence[Step]) -> str:
+def explained(steps: Sequence[ScriptStep]) -> str:
     """The plans of all outputs, each below its name."""
     found = []
     for step in steps:
@@ -154,7 +154,7 @@ def explained(steps: Sequence[Step]) -> str:
     return "\n\n".join(found)
 
 
-def input_paths(steps: Sequence[Step]) -> list[str]:
+def input_paths(steps: Sequence[ScriptStep]) -> list[str]:
     """Paths that exist now of all that is loaded."""
     found: list[str] = []
     for step in steps:
@@ -164,7 +164,7 @@ def input_paths(steps: Sequence[Step]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def check_inputs(steps: Sequence[Step], text_of: TextOf) -> None:
+def check_inputs(steps: Sequence[ScriptStep], text_of: TextOf) -> None:
     """Refuse a script whose inputs are missing: those that no STORE and no command before may bring."""
     folders = []
     for step in steps:

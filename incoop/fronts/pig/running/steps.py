@@ -15,14 +15,14 @@ Loads = Mapping[str, LoadedPath]
 
 
 @dataclass(frozen=True)
-class Step:
+class ScriptStep:
     """Something to do, and the statement that it comes from."""
 
     statement: PigNode
 
 
 @dataclass(frozen=True)
-class StoreStep(Step):
+class StoreStep(ScriptStep):
     """Write a relation; with other outputs, when the batch ends."""
 
     plan: Store
@@ -31,7 +31,7 @@ class StoreStep(Step):
 
 
 @dataclass(frozen=True)
-class DumpStep(Step):
+class DumpStep(ScriptStep):
     """Print a relation; it ends a batch."""
 
     relation: ScriptRelation
@@ -39,14 +39,14 @@ class DumpStep(Step):
 
 
 @dataclass(frozen=True)
-class ShowStep(Step):
+class ShowStep(ScriptStep):
     """Print a text that is known already: DESCRIBE."""
 
     text: str
 
 
 @dataclass(frozen=True)
-class ExplainStep(Step):
+class ExplainStep(ScriptStep):
     """Print the plans of relations, or of what is stored so far."""
 
     relations: tuple[ScriptRelation, ...]
@@ -55,7 +55,7 @@ class ExplainStep(Step):
 
 
 @dataclass(frozen=True)
-class IllustrateStep(Step):
+class IllustrateStep(ScriptStep):
     """Print a few rows of relations, from what is loaded to the one that is asked for."""
 
     relations: tuple[ScriptRelation, ...]
@@ -63,7 +63,7 @@ class IllustrateStep(Step):
 
 
 @dataclass(frozen=True)
-class ShellStep(Step):
+class ShellStep(ScriptStep):
     """`fs`, `sh`, `rm`, … in a folder; what was stored before is written by then."""
 
     command: str
@@ -72,5 +72,5 @@ class ShellStep(Step):
 
 
 @dataclass(frozen=True)
-class BatchEnd(Step):
+class BatchEnd(ScriptStep):
     """EXEC: what was stored so far is written."""
