@@ -89,12 +89,14 @@ def pig(
         say(f"{name}: {len(parsed.statements)} statements, nothing wrong found", err=True)
         return
     from incoop.fronts.common.early import prepare_processes
-    from incoop.fronts.pig.running.run import ScriptRun, check_inputs, explained, input_paths
+    from incoop.fronts.pig.running.checks import check_inputs, check_outputs, input_paths
+    from incoop.fronts.pig.running.run import ScriptRun, explained
 
     if explain:
         click.echo(for_output(explained(steps)))
         return
     check_inputs(steps, text_of)
+    check_outputs(steps)
     prepare_processes(store, input_paths(steps), master)
     from incoop.session import connect
 

@@ -205,6 +205,14 @@ def _save_parts(
     return [folder / name for name in fresh]
 
 
+def demand_folder(folder: Path) -> None:
+    """Refuse a folder that holds anything else, before work is done for it."""
+    try:
+        _notes(folder.absolute())
+    except OSError as error:
+        raise OutputUnwritable(str(folder), error.strerror or str(error)) from error
+
+
 def _notes(folder: Path) -> dict[str, list[Any]]:
     """What an earlier run wrote here; a folder with other files is refused."""
     if not folder.exists():

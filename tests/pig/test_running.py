@@ -12,8 +12,9 @@ import pytest
 import incoop
 from incoop.base.errors import IncoopError
 from incoop.fronts.pig.errors import MissingInput, ScriptError, texts
+from incoop.fronts.pig.running.checks import check_inputs
 from incoop.fronts.pig.running.prepare import Preparation
-from incoop.fronts.pig.running.run import ScriptReport, ScriptRun, check_inputs
+from incoop.fronts.pig.running.run import ScriptReport, ScriptRun
 from incoop.fronts.pig.syntax.errors import PigSyntaxError
 from incoop.fronts.pig.syntax.script import parse_script
 
@@ -300,8 +301,32 @@ def test_a_folder_that_is_not_ours_is_left_alone(pig: Pig) -> None:
     pig.write("in", "1")
     kept = pig.write("out/diary", "dear")
     with pytest.raises(IncoopError, match="which no earlier run wrote"):
-        pig.run("a = LOAD 'in' AS (x: int);\nSTORE a INTO 'out';\n")
+        pig.run("a = LOAD 'in' AS (x: int);\nDUMP a;\nSTORE a INTO 'out';\n")
+    assert pig.printed == []
     assert kept.read_text() == "dear\n" and len(list(kept.parent.iterdir())) == 1
+
+
+def test_a_folder_that_is_not_ours_may_be_removed_by_the_script(pig: Pig) -> None:
+    pig.write("in", "1")
+    pig.write("out/diary", "dear")
+    pig.run("rmf out\na = LOAD 'in' AS (x: int);\nSTORE a INTO 'out';\n")
+    assert pig.read("out") == ["1"]
+
+
+def test_folders_without_files_hold_no_rows(pig: Pig) -> None:
+    (pig.folder / "empty").mkdir()
+    pig.write("in", "1")
+    pig.run("""
+        a = LOAD 'empty' AS (x: int);
+        DUMP a;
+        b = LOAD 'in,empty' AS (x: int);
+        n = FOREACH (GROUP a ALL) GENERATE COUNT(a);
+        STORE n INTO 'none';
+        m = LOAD 'none' AS (n: long);
+        u = UNION m, b;
+        DUMP u;
+    """)
+    assert pig.printed == ["(1)"]
 
 
 def test_values_that_do_not_fit_are_null_and_counted(pig: Pig) -> None:

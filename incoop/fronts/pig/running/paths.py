@@ -21,7 +21,7 @@ _DATASET = "inchdfs:/"
 
 
 def inputs_of(loaded: LoadedPath, text_of: TextOf) -> list[str]:
-    """Paths that exist, and stored datasets, which are not looked at."""
+    """Paths that exist, but for folders without files; and stored datasets, which are not looked at."""
     found: list[str] = []
     for part in parts_of(loaded.path):
         if part.startswith(_DATASET):
@@ -30,7 +30,7 @@ def inputs_of(loaded: LoadedPath, text_of: TextOf) -> list[str]:
         own = [path for choice in choices_of(part) for path in _existing(choice, loaded.folder)]
         if not own:
             raise _missing(part, loaded, text_of)
-        found += own
+        found += [each for each in own if not _is_empty_folder(Path(each))]
     return list(dict.fromkeys(found))
 
 
@@ -73,6 +73,11 @@ def _existing(path: str, folder: Path) -> list[str]:
     if not has_magic(whole):
         return []
     return [each for each in sorted(glob(whole.replace("[^", "[!"))) if not Path(each).name.startswith(("_", "."))]
+
+
+def _is_empty_folder(path: Path) -> bool:
+    """Whether a folder has no file, as one that nothing was stored into."""
+    return path.is_dir() and all(each.name.startswith(("_", ".")) for each in path.iterdir())
 
 
 def _missing(part: str, loaded: LoadedPath, text_of: TextOf) -> MissingInput:

@@ -166,7 +166,9 @@ class Preparation:
             return
         if engine not in _PYTHONS or not path.endswith(".py"):
             refuse(f"functions of {statement.engine or path} are not run here. Write them in Python.", statement)
-        scope.user.update(load_udfs(scope.folder / path, engine or None, statement.namespace, at(statement)))
+        scope.user.update(
+            load_udfs(_beside(path, statement, scope), engine or None, statement.namespace, at(statement))
+        )
 
     def _other_script(self, statement: s.ScriptStatement, scope: ScriptScope) -> None:
         self.steps.append(BatchEnd(statement))
@@ -184,7 +186,7 @@ class Preparation:
     ) -> s.PigScript:
         if self._depth >= _DEEPEST:
             refuse(f"scripts run scripts {_DEEPEST} deep, and this is one more. Do they run each other?", statement)
-        found = scope.folder / path
+        found = _beside(path, statement, scope)
         if not found.is_file():
             place = statement.place
             raise ScriptError(
@@ -203,6 +205,13 @@ class Preparation:
                 refuse("`sql` is run by Hive's server, which is not here. Write what it does in Pig Latin.", statement)
             case _ if command not in _IDLE:
                 self.steps.append(ShellStep(statement, command, words, scope.folder))
+
+
+def _beside(path: str, statement: PigNode, scope: ScriptScope) -> Path:
+    """A file that a script names: in the current folder, or beside the file that the statement is in."""
+    own = Path(statement.place.file).parent / path
+    found = scope.folder / path
+    return own if not found.is_file() and own.is_file() else found
 
 
 def _asked(

@@ -7,14 +7,17 @@ Contract: what is loaded is there before the first batch runs, unless a command 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from incoop.fronts.pig.errors import MissingInput, TextOf
+from incoop.engine.save import demand_folder
+from incoop.fronts.pig.errors import TextOf
 from incoop.fronts.pig.formats import dumped
-from incoop.fronts.pig.running.batches import Output, plan_of, rounds, scans_of, under
+from incoop.fronts.pig.running.batches import Output, plan_of, rounds
+from incoop.fronts.pig.running.checks import check_inputs, check_outputs
 from incoop.fronts.pig.running.paths import inputs_of
 from incoop.fronts.pig.running.shell import run_shell
 from incoop.fronts.pig.running.show import illustrated
@@ -35,7 +38,7 @@ from incoop.query.plan.single import Limit
 
 if TYPE_CHECKING:
     from incoop.job_session import JobSession
-    from incoop.query.execution import Query, QueryResult
+    from incoop.query.execution import QueryResult
 
 Say = Callable[[str], None]
 #: So many rows of each relation does ILLUSTRATE show.
@@ -76,6 +79,7 @@ class ScriptRun:
 
     def run(self, steps: Sequence[ScriptStep]) -> ScriptReport:
         check_inputs(steps, self.text_of)
+        check_outputs(steps)
         pending: list[Output] = []
         for step in steps:
             match step:
@@ -103,6 +107,9 @@ class ScriptRun:
         return self.report
 
     def _batch(self, outputs: list[Output]) -> None:
+        for output in outputs:
+            if isinstance(output, StoreStep):
+                demand_folder(output.folder)
         for ready in rounds(outputs):
             self._batches += 1
             plans = tuple(map(plan_of, ready))
@@ -123,7 +130,11 @@ class ScriptRun:
         from incoop.query.execution import Query
 
         query = Query(name, plans)
-        return query.run(self.session, _inputs(query, loads, self.text_of))
+        inputs = {each: inputs_of(loads[each], self.text_of) for each in query.scans}
+        with TemporaryDirectory() as folder:
+            nothing = Path(folder) / "nothing"
+            nothing.touch()  # what folders without files hold
+            return query.run(self.session, {each: paths or [str(nothing)] for each, paths in inputs.items()})
 
     def _explain(self, step: ExplainStep) -> None:
         text = "\n\n".join(show_plan(each.plan) for each in step.relations)
@@ -140,10 +151,6 @@ class ScriptRun:
             self.say(illustrated(relation.alias or "@", relation.schema, rows) + "\n")
 
 
-def _inputs(query: Query, loads: Loads, text_of: TextOf) -> dict[str, Any]:
-    return {name: inputs_of(loads[name], text_of) for name in query.scans}
-
-
 def explained(steps: Sequence[ScriptStep]) -> str:
     """The plans of all outputs, each below its name."""
     found = []
@@ -152,28 +159,3 @@ def explained(steps: Sequence[ScriptStep]) -> str:
             name = f"STORE {step.plan.name} INTO {step.folder}" if isinstance(step, StoreStep) else "DUMP"
             found.append(f"{name}\n{show_plan(plan_of(step))}")
     return "\n\n".join(found)
-
-
-def input_paths(steps: Sequence[ScriptStep]) -> list[str]:
-    """Paths that exist now of all that is loaded."""
-    found: list[str] = []
-    for step in steps:
-        for loaded in step.loads.values() if isinstance(step, StoreStep | DumpStep) else ():
-            with suppress(MissingInput):
-                found += inputs_of(loaded, lambda _: None)
-    return list(dict.fromkeys(found))
-
-
-def check_inputs(steps: Sequence[ScriptStep], text_of: TextOf) -> None:
-    """Refuse a script whose inputs are missing: those that no STORE and no command before may bring."""
-    folders = []
-    for step in steps:
-        if isinstance(step, ShellStep) and step.command not in ("cat", "ls", "pwd"):
-            return
-        if isinstance(step, StoreStep):
-            folders.append(step.folder)
-    for step in steps:
-        if isinstance(step, StoreStep | DumpStep):
-            for name in scans_of(plan_of(step)):
-                if not any(under(step.loads, name, folder) for folder in folders):
-                    inputs_of(step.loads[name], text_of)
