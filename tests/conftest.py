@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import sys
 import tempfile
 from collections import Counter
@@ -22,6 +23,16 @@ settings.register_profile("incoop", deadline=None)
 settings.load_profile("incoop")
 
 REPOSITORY = Path(__file__).parents[1]
+
+# A background job of a shell, or of nohup, starts with signals ignored, and so does what it starts. Commands that are
+# tested start as from a terminal: what has a handler here is as usual there.
+for _number, _handler in (
+    (signal.SIGINT, signal.default_int_handler),
+    (signal.SIGTERM, lambda number, _: sys.exit(128 + number)),
+    (signal.SIGHUP, lambda number, _: sys.exit(128 + number)),
+):
+    if signal.getsignal(_number) is signal.SIG_IGN:
+        signal.signal(_number, _handler)
 
 # Each JVM of these tests lives for seconds: code that is compiled quickly and collected simply takes half of the
 # processor's time (10 s for 23 s: a start and thirty small jobs). Set before any test module copies the environment.

@@ -153,6 +153,13 @@ class Column:
         assert self.starts is not None
         return self.starts[1:] - self.starts[:-1]  # `np.diff` takes three times as long for some thousand
 
+    @property
+    def nbytes(self) -> int:
+        """How much memory it takes."""
+        arrays = (self.blob, self.starts, self.numbers)
+        below = sum(child.nbytes for child in self.children) if self.children is not None else 0
+        return below + sum(each.nbytes for each in arrays if each is not None)
+
     def slice(self, low: int, high: int) -> Column:
         """The values from `low` up to `high`."""
         if self.kind == NONE or low == high:

@@ -63,6 +63,12 @@ class Run:
     def __len__(self) -> int:
         return len(self.hashes)
 
+    @property
+    def nbytes(self) -> int:
+        """How much memory it takes."""
+        firsts = self.firsts.nbytes if self.firsts is not None else 0
+        return self.hashes.nbytes + self.keys.nbytes + self.values.nbytes + firsts
+
     def groups(self) -> Iterable[tuple[Any, list[Any]]]:
         """Each key with its values, decoded."""
         keys, values = self.keys.to_list(), self.values.to_list()

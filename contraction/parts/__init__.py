@@ -4,6 +4,7 @@
     packs.py      filling a pack, reading from one
     blocks.py     a slice of a part, or of an overlay, as bytes
     overlay.py    what changed in a part since its blocks were written
+    at_hand.py    what a worker decoded before
     part.py       one shard of a stored run, read when it is asked for
     write.py rewrite.py    a run written, a part changed
     headers.py    the run as others refer to it

@@ -97,27 +97,9 @@ class RunHeader:
         return own.union(*(split_ids(packed) for packed in self.refs))
 
 
-class _Span:
-    """A reader with one stretch of a pack in memory."""
-
-    def __init__(self, reader: Reader, pack: bytes, low: int, high: int) -> None:
-        self._reader, self._pack, self._low, self._high = reader, pack, low, high
-        self._data = reader.read(pack, low, high - low)
-
-    def read(self, pack: bytes, offset: int, length: int) -> bytes:
-        if pack == self._pack and self._low <= offset and offset + length <= self._high:
-            return self._data[offset - self._low : offset - self._low + length]
-        return self._reader.read(pack, offset, length)
-
-
 def read_run(ref: RunRef, reader: Reader) -> Part:
-    """A chunk's run, as the one part that it is. Its blocks lie side by side, so one reading gets all of them."""
-    part = Part.load(RunHeader.load(ref, 1, reader).rows[0], 0, reader)
-    first, last = part.rows[0], part.rows[-1]
-    if first["pack"] == last["pack"]:
-        low, high = int(first["offset"]), int(last["offset"]) + int(last["length"])
-        part.reader = _Span(reader, part.packs[int(first["pack"])], low, max(low, high))
-    return part
+    """A chunk's run, as the one part that it is."""
+    return Part.load(RunHeader.load(ref, 1, reader).rows[0], 0, reader)
 
 
 #: In a pack: digest, offset, length.

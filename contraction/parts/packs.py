@@ -104,3 +104,10 @@ class PendingReader:
         if pack == OWN_PACK:
             return self._pending.read(offset, length)
         return self._stored.read(pack, offset, length)
+
+    def stamp(self, pack: bytes) -> object:
+        return getattr(self._stored, "stamp", _no_stamp)(pack) if pack != OWN_PACK else None
+
+
+def _no_stamp(_: bytes) -> object:
+    return None

@@ -18,6 +18,7 @@ from incoop.contraction.columns.by_hash import member, rows_with
 from incoop.contraction.columns.keys import Hashes
 from incoop.contraction.columns.run import EMPTY, Run, join
 from incoop.contraction.columns.shards import block_numbers, shard_of
+from incoop.contraction.parts.at_hand import at_hand, stamp_of
 from incoop.contraction.parts.blocks import read_block, read_overlay
 from incoop.contraction.parts.overlay import Overlay, joined
 from incoop.contraction.parts.packs import BlockLost, Reader
@@ -161,13 +162,19 @@ class Part:
     def _read(self, numbers: Iterable[int]) -> list[Run]:
         """Blocks in ascending order, those that are not kept in as few readings as they lie together."""
         numbers = list(numbers)
-        rows = {number: self.rows[number].item() for number in numbers if number not in self._near}
-        stored = self._stored([(pack, offset, length) for _, pack, offset, length in rows.values() if length])
-        found = {
-            number: read_block(stored[pack, offset], digest, self.packs[pack]) if length else EMPTY
-            for number, (digest, pack, offset, length) in rows.items()
-        }
-        return [self._near[number] if number in self._near else found[number] for number in numbers]
+        found = {number: self._near[number] for number in numbers if number in self._near}
+        rows = [(number, *self.rows[number].item()) for number in numbers if number not in found]
+        stamps = {pack: stamp_of(self.reader, self.packs[pack]) for pack in {pack for _, _, pack, _, _ in rows}}
+        for number, digest, pack, _, length in rows:
+            block = at_hand.get(digest, stamps[pack]) if length else EMPTY
+            if block is not None:
+                found[number] = block
+        missing = [row for row in rows if row[0] not in found]
+        stored = self._stored([(pack, offset, length) for _, _, pack, offset, length in missing])
+        for number, digest, pack, offset, _ in missing:
+            found[number] = read_block(stored[pack, offset], digest, self.packs[pack])
+            at_hand.keep(digest, stamps[pack], found[number])
+        return [found[number] for number in numbers]
 
     def _stored(self, places: list[tuple[int, int, int]]) -> dict[tuple[int, int], bytes]:
         """What stands at places of packs, by pack and offset; what stands side by side is read at once."""

@@ -15,6 +15,8 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
+from incoop.base.own_files import demand_own_link
+
 #: Links may lead to a folder from so many places.
 _MOST_WAYS = 100
 
@@ -26,10 +28,13 @@ Trouble = Callable[[Path, OSError], object]
 _Key = tuple[int, int]
 
 
-def walk(top: Path, trouble: Trouble, passed: Path | None = None) -> Iterator[tuple[Path, os.stat_result | None]]:
+def walk(
+    top: Path, trouble: Trouble, passed: Path | None = None, wary: bool = False
+) -> Iterator[tuple[Path, os.stat_result | None]]:
     """Everything below a folder that is no folder, with what the system says of it: None for a link to nothing.
 
-    `passed` is a folder that is passed over, wherever it is found.
+    `passed` is a folder that is passed over, wherever it is found. With `wary`, links of other users are a trouble that
+    lead to folders which are not theirs.
     """
     passed_key = None
     if passed is not None:
@@ -47,6 +52,8 @@ def walk(top: Path, trouble: Trouble, passed: Path | None = None) -> Iterator[tu
             key = (found.st_dev, found.st_ino)
             if key in above or key == passed_key:
                 return
+            if wary and folder != top:
+                demand_own_link(folder, folder.lstat(), found)
             ways[key] += 1
             if ways[key] == _MOST_WAYS + 1:
                 raise OSError(

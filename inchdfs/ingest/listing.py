@@ -111,7 +111,9 @@ class LogListing:
 
     def _below(self, top: Path) -> Iterator[SeenFile]:
         """The files below a folder; what is gone since it was listed, or a link to nothing, is no log."""
-        for path, found in walk(top, lambda at, error: self._troubles.say(str(at), _why(error)), self._store):
+        for path, found in walk(
+            top, lambda at, error: self._troubles.say(str(at), _why(error)), self._store, wary=True
+        ):
             if found is not None and stat.S_ISREG(found.st_mode):
                 yield SeenFile(os.path.abspath(path), path.relative_to(top).as_posix(), found)
 

@@ -16,7 +16,7 @@ from pathlib import Path, PurePath
 from typing import Protocol
 
 from incoop.base.file_stamps import Stamp
-from incoop.base.own_files import open_regular
+from incoop.base.own_files import open_for_reader
 from incoop.inchdfs.cutting.splitter import ReadInto
 from incoop.inchdfs.errors import InputUnreadable
 from incoop.inchdfs.files.sources import COMPRESSED, content_reader, longest_content, readable
@@ -55,7 +55,7 @@ class LogFile:
         self._reader: ReadInto | None = None
         self._reader_at = 0
         with readable(Path(path)):
-            self._handle = open_regular(path)
+            self._handle = open_for_reader(path)
         try:
             self.refresh()
         except BaseException:

@@ -104,6 +104,35 @@ def open_regular(path: Path | str) -> int:
     return _opened(path, 0)
 
 
+def open_for_reader(path: Path | str) -> int:
+    """The same where others may have made the path: a link of another user's leads to files of that user's alone.
+
+    Else whoever may write to a folder of logs gets a file of ours taken for one of theirs.
+    """
+    try:
+        return _opened(path, os.O_NOFOLLOW)
+    except NotAFile as error:
+        if error.errno != errno.ELOOP:
+            raise
+    link = os.lstat(path)
+    handle = open_regular(path)
+    try:
+        demand_own_link(path, link, os.fstat(handle))
+        demand_own_link(path, os.lstat(path), os.fstat(handle))
+    except BaseException:
+        os.close(handle)
+        raise
+    return handle
+
+
+def demand_own_link(path: Path | str, link: os.stat_result, found: os.stat_result) -> None:
+    """Raise NotAFile for a link of another user's to what is not that user's."""
+    if stat.S_ISLNK(link.st_mode) and link.st_uid not in (0, os.geteuid(), found.st_uid):
+        raise NotAFile(
+            errno.EPERM, f"it is a link of another user's (number {link.st_uid}) to what is not theirs", str(path)
+        )
+
+
 def open_lock(path: Path) -> int:
     """A descriptor to lock a file of ours by, which is made if it is not there; what is no file there is removed."""
     clear_way(path)

@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 #: Looks that come faster than this would keep a processor busy with looking.
 _SHORTEST = 0.01
 
+#: Seconds of a year: nobody waits longer for a look, and clocks go no further for ever.
+_LONGEST = 366 * 86400.0
+
 
 @click.command()
 @click.argument("job", metavar="JOB.PY[:NAME]")
@@ -99,6 +102,8 @@ def watch(
     """
     if every < _SHORTEST:
         raise BadCall(f"--every must be {_SHORTEST * 1000:g}ms or more.")
+    if every > _LONGEST:
+        raise BadCall("--every must be a year or less.")
     if output is None and not changes and on_change is None and html is None:
         raise BadCall("nobody would get the results: say --output DIR, --changes, --on-change CMD or --html FILE.")
     from incoop.fronts.watch.stop import Stopped, StopSignals

@@ -17,11 +17,12 @@ from typing import BinaryIO, TypeVar
 
 from incoop.base.checksums import PackSigner, verify_block
 from incoop.base.errors import BadCall
+from incoop.base.file_stamps import Stamp
 from incoop.base.ids import ID_BYTES
 from incoop.memo.cache import CachedFiles
 from incoop.memo.errors import PackUnreadable, PackWriteFailed
 from incoop.memo.events import DidRejectPack, EventLog
-from incoop.memo.files import PackFiles, Range
+from incoop.memo.files import FolderFiles, PackFiles, Range
 from incoop.memo.frames import FrameIndex, FrameWriter, read_frames, read_index
 
 T = TypeVar("T")
@@ -131,6 +132,15 @@ class BlobStore:
         return self._either(
             pack, lambda name, framed: self._index(pack, name).size if framed else self.files.size(name)
         )
+
+    def stamp(self, pack: bytes) -> Stamp | None:
+        """What the file system says of the pack; None where it is not a file of this machine's, or is gone."""
+        if not isinstance(files := self.files, FolderFiles):
+            return None
+        try:
+            return self._either(pack, lambda name, _: files.stamp(name))
+        except PackUnreadable:
+            return None
 
     def check(self, pack: bytes) -> None:
         """Read the whole pack and verify its name. Raises PackUnreadable."""

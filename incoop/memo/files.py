@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import BinaryIO, Protocol
 
 from incoop.base.atomic import make_folder, sync, unique_name
+from incoop.base.file_stamps import Stamp
 from incoop.base.own_files import clear_way, remove
 
 #: Folder for temporary names, beside the packs so that a rename never crosses filesystems.
@@ -114,6 +115,10 @@ class FolderFiles:
 
     def size(self, name: str) -> int:
         return self._path(name).stat().st_size
+
+    def stamp(self, name: str) -> Stamp:
+        """Which file it is, and when it was written to."""
+        return Stamp.of(self._path(name))
 
     def delete(self, name: str, unless_since: float | None = None) -> bool:
         """Remove a pack, unless it was published again since that time; says whether it is gone."""

@@ -329,6 +329,7 @@ def test_once_is_one_look_and_says_whether_all_is_current(folder: Path) -> None:
         pytest.param(["job.py", "in.txt"], 2, "nobody would get the results", id="no place for results"),
         pytest.param(["job.py", "in.txt", "--changes", "--every", "30"], 2, "write 500ms, 30s", id="no unit"),
         pytest.param(["job.py", "in.txt", "--changes", "--every", "0s"], 2, "10ms or more", id="no pause"),
+        pytest.param(["job.py", "in.txt", "--changes", "--every", "9999999999d"], 2, "a year or less", id="no look"),
         pytest.param(["job.py", "s3://logs", "--changes"], 2, "s3 is not read here", id="another file system"),
         pytest.param(["none.py", "in.txt", "--changes"], 2, "none.py is not a file", id="no such job file"),
         pytest.param(["job.py:top", "in.txt", "--changes"], 2, "no Job named top", id="no such job"),

@@ -9,10 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from incoop.inchdfs import expand
+from incoop.inchdfs import Dataset, DatasetStore, expand
 from incoop.inchdfs.errors import InputUnreadable
 from incoop.inchdfs.ingest.listing import LogListing, Troubles
 from tests.cli.command import incoop_here
+
+from .test_planted_store import AsOther
 
 #: Levels: below the longest path that the system takes, and more than Python calls itself.
 LEVELS = 1500
@@ -72,6 +74,30 @@ def test_links_between_folders_end(tmp_path: Path) -> None:
     assert len({seen.inode for seen in found}) == 14 and 0 < len(said) <= 14
     done = incoop_here("ingest", tmp_path / "logs", "data", "--store", tmp_path / "store", cwd=tmp_path)
     assert done.returncode == 0 and "14 lines" in done.stderr, done.stderr
+
+
+def test_links_of_other_users_lead_to_their_own_files_alone(tmp_path: Path, commons: Path, as_other: AsOther) -> None:
+    """Whoever may write to a folder of logs would else have any file of ours taken."""
+    (commons / "secrets").mkdir()
+    (commons / "secrets" / "key.log").write_text("secret\n")
+    logs = commons / "logs"
+
+    def plant() -> None:
+        logs.mkdir()
+        (logs / "own.log").write_text("theirs\n")
+        (logs / "link.log").symlink_to(logs / "own.log")
+        (logs / "file.log").symlink_to(commons / "secrets" / "key.log")
+        (logs / "own.log.1").symlink_to(commons / "secrets" / "key.log")
+        (logs / "folder").symlink_to(commons / "secrets")
+
+    as_other(plant)
+    (logs / "ours.log").symlink_to(commons / "ours.txt")
+    (commons / "ours.txt").write_text("ours\n")
+    for sources in ([logs], [logs / "own.log", logs / "file.log"], [f"{logs}/*.log*"]):
+        done = incoop_here("ingest", *sources, "data", "--store", tmp_path / "store", cwd=tmp_path)
+        assert done.returncode == 0 and "a link of another user's (number 65534)" in done.stderr, done.stderr
+    taken = b"".join(Dataset(DatasetStore(tmp_path / "store"), "data").chunks())
+    assert sorted(taken.splitlines()) == [b"ours", b"theirs"]
 
 
 def test_the_store_is_no_log_also_through_a_link(tmp_path: Path) -> None:

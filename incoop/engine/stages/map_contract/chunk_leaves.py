@@ -18,6 +18,7 @@ import numpy as np
 
 from incoop.contraction.columns.column import Column, Ints
 from incoop.contraction.columns.keys import Hashes
+from incoop.contraction.parts.at_hand import at_hand, stamp_of
 from incoop.contraction.parts.headers import LeafRegions, RunRef, read_region
 from incoop.contraction.parts.packs import Reader
 from incoop.engine.stages.map_contract.leaf_table import NO_LEAVES, LeafIds, LeafTable, all_leaves
@@ -98,8 +99,7 @@ class StoredLeaves:
         #: Where the base's header is.
         self.base = ref
         self._table = regions.leaves
-        region = read_region(regions.ids, reader, "ids of leaves") if regions.ids is not None else b""
-        self._leaves = LeafIds.from_bytes(region)
+        self._leaves = self._ids(regions.ids) if regions.ids is not None else NO_LEAVES
 
     @property
     def order(self) -> Ints:
@@ -115,8 +115,19 @@ class StoredLeaves:
 
     def table(self) -> LeafTable:
         """What the base's leaves gave."""
-        assert self._table is not None
-        return LeafTable.from_bytes(read_region(self._table, self._reader, "a table of leaves"), self._leaves)
+        region = self._table
+        assert region is not None
+
+        def read() -> LeafTable:
+            return LeafTable.from_bytes(read_region(region, self._reader, "a table of leaves"), self._leaves)
+
+        return at_hand.read(region.digest, stamp_of(self._reader, region.pack), read)
+
+    def _ids(self, region: RunRef) -> LeafIds:
+        def read() -> LeafIds:
+            return LeafIds.from_bytes(read_region(region, self._reader, "ids of leaves"))
+
+        return at_hand.read(region.digest, stamp_of(self._reader, region.pack), read)
 
     def came(self, base: LeafTable) -> LeafTable:
         """What the leaves gave that came since; `base` is what `table` gave."""

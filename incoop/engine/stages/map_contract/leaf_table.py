@@ -55,6 +55,11 @@ class LeafIds:
     def of(cls, ids: Sequence[bytes], lengths: Sequence[int] | Ints) -> LeafIds:
         return cls(np.frombuffer(b"".join(ids), "V16"), np.array(lengths, np.int64))
 
+    @property
+    def nbytes(self) -> int:
+        """How much memory they take."""
+        return int(self.ids.nbytes + self.lengths.nbytes)
+
     def to_bytes(self) -> bytes:
         return self.ids.tobytes() + self.lengths.astype("<u4").tobytes()
 
@@ -95,6 +100,12 @@ class LeafTable:
     @property
     def starts(self) -> Ints:
         return starts_of(self.sizes)
+
+    @property
+    def nbytes(self) -> int:
+        """How much memory it takes, but for the ids and what was counted."""
+        values = self.values.nbytes if self.values is not None else 0
+        return int(self.sizes.nbytes + self.numbers.nbytes + values)
 
     def to_bytes(self) -> bytes:
         """All but the ids."""
