@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from incoop.engine.save import demand_folder
-from incoop.fronts.pig.errors import MissingInput, TextOf
+from incoop.fronts.pig.errors import MissingInput, TextOf, running
 from incoop.fronts.pig.formats import dumped
 from incoop.fronts.pig.running.batches import Output, plan_of, rounds
 from incoop.fronts.pig.running.checks import check_inputs, check_outputs
@@ -112,7 +112,8 @@ class ScriptRun:
         for ready in rounds(outputs):
             self._batches += 1
             plans = tuple(map(plan_of, ready))
-            result = self._query(f"{self.name} {self._batches}", plans, ready[0].loads)
+            with running(self.text_of):
+                result = self._query(f"{self.name} {self._batches}", plans, ready[0].loads)
             for number, output in enumerate(ready):
                 if isinstance(output, StoreStep):
                     written = result.save(number, output.folder)
