@@ -33,7 +33,9 @@ if TYPE_CHECKING:
 @click.option("-e", "-execute", "--execute", "text", metavar="TEXT", help="Statements in place of a script's file.")
 @click.option("-dryrun", "-r", "--dryrun", is_flag=True, help="Print the script without parameters and macros.")
 @click.option("-check", "-c", "--check", is_flag=True, help="Check syntax, names and types; run nothing.")
-@click.option("-explain", "--explain", is_flag=True, help="Print the plans of all outputs; run nothing.")
+@click.option(
+    "-explain", "--explain", is_flag=True, help="Print plans, and what would be reused; run nothing."
+)
 @click.option("-x", "-exectype", "--exectype", metavar="TYPE", hidden=True, help="Taken, and not looked at.")
 @click.option("-f", "-file", "--file", "file", metavar="FILE", hidden=True, help="The script, as Pig takes it, too.")
 @click.option("--master", metavar="URL", help="Spark master; else Spark (local[*]) is started for much work only.")
@@ -90,18 +92,19 @@ def pig(
         return
     from incoop.fronts.common.early import prepare_processes
     from incoop.fronts.pig.running.checks import check_inputs, check_outputs, input_paths
-    from incoop.fronts.pig.running.run import ScriptRun, explained
+    from incoop.fronts.pig.running.run import ScriptRun
 
-    if explain:
-        click.echo(for_output(explained(steps)))
-        return
-    check_inputs(steps, text_of)
-    check_outputs(steps)
-    prepare_processes(store, input_paths(steps), master)
+    if not explain:
+        check_inputs(steps, text_of)
+        check_outputs(steps)
+        prepare_processes(store, input_paths(steps), master)
     from incoop.session import connect
 
     with connect(store, memo=memo, master=master, chunks=settings_from(options)) as session:
         run = ScriptRun(session, name, _print, lambda told: say(told, err=True), text_of)
+        if explain:
+            run.explain(steps)
+            return
         try:
             run.run(steps)
         finally:

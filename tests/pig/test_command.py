@@ -44,7 +44,21 @@ def test_a_script_runs_and_says_what_it_reused(tmp_path: Path) -> None:
     assert changed.stdout == "(a,5)\n(b,2)\n"
 
 
-def test_check_and_dryrun_and_explain_run_nothing(tmp_path: Path) -> None:
+def test_explain_says_what_would_be_reused(tmp_path: Path) -> None:
+    _prepared(tmp_path)
+    call = ("pig", "sums.pig", "-param", "in=in", "-param", "out=out")
+    plans = incoop_here(*call, "-explain", cwd=tmp_path)
+    assert plans.returncode == 0 and f"STORE r INTO {tmp_path}/out\nDUMP o\n" in plans.stdout
+    assert "Scan a as DelimitedText(k: text, n: int)" in plans.stdout
+    assert not (tmp_path / "out").exists()
+    assert incoop(*call, cwd=tmp_path).returncode == 0
+    after = incoop_here(*call, "-explain", cwd=tmp_path)
+    assert after.stdout != plans.stdout and "reuse" in after.stdout
+    missing = incoop_here("pig", "sums.pig", "-param", "in=nothing", "-param", "out=out", "-explain", cwd=tmp_path)
+    assert "is not known yet: there is nothing to load at nothing" in missing.stdout
+
+
+def test_check_and_dryrun_run_nothing(tmp_path: Path) -> None:
     _prepared(tmp_path)
     call = ("pig", "sums.pig", "-param", "in=nothing", "-param", "out=out", "-param", "least=2")
     checked = incoop_here(*call, "-check", cwd=tmp_path)
@@ -52,8 +66,6 @@ def test_check_and_dryrun_and_explain_run_nothing(tmp_path: Path) -> None:
     assert "sums.pig: 7 statements, nothing wrong found" in checked.stderr
     printed = incoop_here(*call, "-dryrun", cwd=tmp_path)
     assert "a = LOAD 'nothing' AS (k: chararray, n: int);\nb = FILTER a BY n > 2;\n" in printed.stdout
-    plans = incoop_here(*call, "-explain", cwd=tmp_path)
-    assert plans.returncode == 0 and "Scan a as DelimitedText(k: text, n: int)" in plans.stdout
     assert sorted(path.name for path in tmp_path.iterdir()) == ["common.params", "in", "sums.pig"]
 
 

@@ -70,13 +70,14 @@ def test_after_every_edit_files_are_those_of_a_run_from_scratch(tmp_path: Path) 
             with incoop.connect(tmp_path / f"fresh-{number}") as fresh:
                 _run(fresh, tmp_path, tmp_path / f"scratch-{number}")
             assert _files(tmp_path / "out") == _files(tmp_path / f"scratch-{number}")
-            _check_meaning([step for step in steps if isinstance(step, StoreStep)], list(steps))
+            check_meaning([step for step in steps if isinstance(step, StoreStep)], list(steps))
             again, _ = _run(session, tmp_path, tmp_path / "out")
             assert again.written == 0 and again.queries[0].nothing_ran
             inputs = {name: edited(text, chance) for name, text in inputs.items()}
 
 
-def _check_meaning(stores: list[StoreStep], steps: list[ScriptStep]) -> None:
+def check_meaning(stores: list[StoreStep], steps: list[ScriptStep]) -> None:
+    """What scripts stored is what a plain evaluator gives, in its order where there is one."""
     for step in stores:
         names = scans_of(plan_of(step))
         inputs = {name: inputs_of(step.loads[name], texts()) for name in names}

@@ -140,6 +140,13 @@ DUMP b;
     assert not (pig.folder / "out").exists()
 
 
+@pytest.mark.parametrize("path", ["", ",", "in,nothing", "nothing*", "in/{a,b}", "inn{,er}"])
+def test_paths_that_find_nothing(path: str, pig: Pig) -> None:
+    pig.write("in", "1")
+    with pytest.raises(MissingInput, match="there is nothing to load at"):
+        pig.run(f"a = LOAD '{path}' AS (x: int);\nDUMP a;")
+
+
 def test_a_missing_input_may_be_made_by_a_command(pig: Pig) -> None:
     pig.run("""
         sh printf '1\\n2\\n' > made
@@ -370,6 +377,18 @@ def test_what_is_refused_says_where_and_why(script: str, said: str, pig: Pig) ->
     assert said in str(caught.value)
     if isinstance(caught.value, PigSyntaxError):
         assert caught.value.place.line == 2 and caught.value.line == script
+
+
+def test_a_scalar_of_several_rows_is_an_error_at_its_place(pig: Pig) -> None:
+    pig.write("in", "1", "2")
+    with pytest.raises(ScriptError) as caught:
+        pig.run("a = LOAD 'in' AS (x: int);\nb = FOREACH a GENERATE x + a.x;\nDUMP b;")
+    assert str(caught.value) == (
+        "script:2:30: a relation that is used as a value has more than one row\n"
+        "    b = FOREACH a GENERATE x + a.x;\n"
+        "                                 ^\n"
+        "Aggregate it, or limit it to one."
+    )
 
 
 def test_jars_are_passed_over_with_a_note(pig: Pig) -> None:

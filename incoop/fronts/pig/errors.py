@@ -95,6 +95,21 @@ def placed(node: PigNode, text_of: TextOf) -> Iterator[None]:
         raise script_error(error, node.place, text_of) from error
 
 
+@contextmanager
+def running(text_of: TextOf) -> Iterator[None]:
+    """What goes wrong while plans run is said with the line that it is about, where that is known. What a user's
+    function says stays as it is: it has a traceback.
+    """
+    try:
+        yield
+    except UserFunctionFailed:
+        raise
+    except QueryError as error:
+        if not isinstance(error.position, PigPosition):
+            raise
+        raise script_error(error, error.position.place, text_of) from error
+
+
 def script_error(error: QueryError, place: ScriptPlace, text_of: TextOf) -> ScriptError:
     """What a plan's error is in words of the script."""
     position = error.position

@@ -23,7 +23,7 @@ _DATASET = "inchdfs:/"
 def inputs_of(loaded: LoadedPath, text_of: TextOf) -> list[str]:
     """Paths that exist, but for folders without files; and stored datasets, which are not looked at."""
     found: list[str] = []
-    for part in parts_of(loaded.path):
+    for part in parts_of(loaded.path) or [loaded.path]:
         if part.startswith(_DATASET):
             found.append(part)
             continue
@@ -67,6 +67,8 @@ def choices_of(path: str) -> Iterator[str]:
 
 
 def _existing(path: str, folder: Path) -> list[str]:
+    if not path.strip(", "):
+        return []
     whole = str(folder / local_path(path))
     if Path(whole).exists():
         return [whole]

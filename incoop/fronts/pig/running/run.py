@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from incoop.engine.save import demand_folder
-from incoop.fronts.pig.errors import TextOf
+from incoop.fronts.pig.errors import MissingInput, TextOf, running
 from incoop.fronts.pig.formats import dumped
 from incoop.fronts.pig.running.batches import Output, plan_of, rounds
 from incoop.fronts.pig.running.checks import check_inputs, check_outputs
@@ -64,7 +64,6 @@ class ScriptReport:
 
     def __str__(self) -> str:
         lines = [str(each) for each in self.queries]
-        lines += [f"{count} {kind}" for kind, count in self.warnings.items()]
         return "\n".join([*lines, f"{self.script}: {self.written} part files written"])
 
 
@@ -113,7 +112,8 @@ class ScriptRun:
         for ready in rounds(outputs):
             self._batches += 1
             plans = tuple(map(plan_of, ready))
-            result = self._query(f"{self.name} {self._batches}", plans, ready[0].loads)
+            with running(self.text_of):
+                result = self._query(f"{self.name} {self._batches}", plans, ready[0].loads)
             for number, output in enumerate(ready):
                 if isinstance(output, StoreStep):
                     written = result.save(number, output.folder)
@@ -136,8 +136,34 @@ class ScriptRun:
             nothing.touch()  # what folders without files hold
             return query.run(self.session, {each: paths or [str(nothing)] for each, paths in inputs.items()})
 
+    def explain(self, steps: Sequence[ScriptStep]) -> None:
+        """Print what `run` would reuse of each batch, and what it would run, and why; nothing runs."""
+        pending: list[Output] = []
+        for step in (*steps, None):
+            if isinstance(step, StoreStep | DumpStep):
+                pending.append(step)
+            if not isinstance(step, StoreStep | ShowStep | ExplainStep):
+                for ready in rounds(pending):
+                    self._batches += 1
+                    self.say("\n".join(map(_title, ready)))
+                    name = f"{self.name} {self._batches}"
+                    self.say(self._explained(name, tuple(map(plan_of, ready)), ready[0].loads) + "\n")
+                pending = []
+
+    def _explained(self, name: str, plans: tuple[Plan, ...], loads: Loads) -> str:
+        from incoop.query.execution import Query
+
+        query = Query(name, plans)
+        try:
+            inputs = {each: inputs_of(loads[each], self.text_of) for each in query.scans}
+        except MissingInput as missing:
+            shown = "\n\n".join(map(show_plan, query.outputs))
+            return f"{shown}\nWhat would be reused is not known yet: {missing.problem}."
+        return query.explain(self.session, {each: paths for each, paths in inputs.items() if paths})
+
     def _explain(self, step: ExplainStep) -> None:
-        text = "\n\n".join(show_plan(each.plan) for each in step.relations)
+        plans = tuple(each.plan for each in step.relations)
+        text = self._explained(f"{self.name} explained", plans, step.loads)
         if step.out is None:
             self.say(text)
         else:
@@ -151,11 +177,7 @@ class ScriptRun:
             self.say(illustrated(relation.alias or "@", relation.schema, rows) + "\n")
 
 
-def explained(steps: Sequence[ScriptStep]) -> str:
-    """The plans of all outputs, each below its name."""
-    found = []
-    for step in steps:
-        if isinstance(step, StoreStep | DumpStep):
-            name = f"STORE {step.plan.name} INTO {step.folder}" if isinstance(step, StoreStep) else "DUMP"
-            found.append(f"{name}\n{show_plan(plan_of(step))}")
-    return "\n\n".join(found)
+def _title(output: Output) -> str:
+    if isinstance(output, StoreStep):
+        return f"STORE {output.plan.name} INTO {output.folder}"
+    return f"DUMP {output.relation.alias or '@'}"
