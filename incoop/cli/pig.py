@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -84,8 +85,10 @@ def pig(
         return
     text_of = texts(known)
     prepared = Preparation(text_of)
-    steps = prepared.script(parsed)
-    for note in prepared.notes:
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        steps = prepared.script(parsed)
+    for note in (*prepared.notes, *dict.fromkeys(str(each.message) for each in warned)):
         say(f"note: {note}", err=True)
     if check:
         say(f"{name}: {len(parsed.statements)} statements, nothing wrong found", err=True)
