@@ -34,9 +34,7 @@ if TYPE_CHECKING:
 @click.option("-e", "-execute", "--execute", "text", metavar="TEXT", help="Statements in place of a script's file.")
 @click.option("-dryrun", "-r", "--dryrun", is_flag=True, help="Print the script without parameters and macros.")
 @click.option("-check", "-c", "--check", is_flag=True, help="Check syntax, names and types; run nothing.")
-@click.option(
-    "-explain", "--explain", is_flag=True, help="Print plans, and what would be reused; run nothing."
-)
+@click.option("-explain", "--explain", is_flag=True, help="Print plans, and what would be reused; run nothing.")
 @click.option("-x", "-exectype", "--exectype", metavar="TYPE", hidden=True, help="Taken, and not looked at.")
 @click.option("-f", "-file", "--file", "file", metavar="FILE", hidden=True, help="The script, as Pig takes it, too.")
 @click.option("--master", metavar="URL", help="Spark master; else Spark (local[*]) is started for much work only.")
