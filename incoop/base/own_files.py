@@ -125,6 +125,15 @@ def open_for_reader(path: Path | str) -> int:
     return handle
 
 
+def trusted_link(path: str) -> bool:
+    """Whether what is written to a path goes where its owner wants: it is no link that another user made."""
+    try:
+        found = os.lstat(path)
+    except OSError:
+        return True
+    return not stat.S_ISLNK(found.st_mode) or found.st_uid in (0, os.geteuid())
+
+
 def demand_own_link(path: Path | str, link: os.stat_result, found: os.stat_result) -> None:
     """Raise NotAFile for a link of another user's to what is not that user's."""
     if stat.S_ISLNK(link.st_mode) and link.st_uid not in (0, os.geteuid(), found.st_uid):

@@ -74,10 +74,10 @@ class BatchLimits(click.ParamType[tuple[int, float]]):
             text = part.strip().lower()
             try:
                 if text[-1:] in ("s", "h", "d", "w"):
-                    seconds = Age().convert(text, param, ctx)
+                    seconds = seconds_of(text)
                 else:
                     size = Size().convert(text, param, ctx)
-            except click.BadParameter:
+            except (click.BadParameter, BadCall):
                 size = 0
         if not (0 < size < 1 << 62 and 0 < seconds < 1e9):
             self.fail(f"{value!r} is no batch; write a size (64M), a time (10s), or both: '64M|10s'", param, ctx)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,9 +34,7 @@ if TYPE_CHECKING:
 @click.option("-e", "-execute", "--execute", "text", metavar="TEXT", help="Statements in place of a script's file.")
 @click.option("-dryrun", "-r", "--dryrun", is_flag=True, help="Print the script without parameters and macros.")
 @click.option("-check", "-c", "--check", is_flag=True, help="Check syntax, names and types; run nothing.")
-@click.option(
-    "-explain", "--explain", is_flag=True, help="Print plans, and what would be reused; run nothing."
-)
+@click.option("-explain", "--explain", is_flag=True, help="Print plans, and what would be reused; run nothing.")
 @click.option("-x", "-exectype", "--exectype", metavar="TYPE", hidden=True, help="Taken, and not looked at.")
 @click.option("-f", "-file", "--file", "file", metavar="FILE", hidden=True, help="The script, as Pig takes it, too.")
 @click.option("--master", metavar="URL", help="Spark master; else Spark (local[*]) is started for much work only.")
@@ -84,8 +83,10 @@ def pig(
         return
     text_of = texts(known)
     prepared = Preparation(text_of)
-    steps = prepared.script(parsed)
-    for note in prepared.notes:
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        steps = prepared.script(parsed)
+    for note in (*prepared.notes, *dict.fromkeys(str(each.message) for each in warned)):
         say(f"note: {note}", err=True)
     if check:
         say(f"{name}: {len(parsed.statements)} statements, nothing wrong found", err=True)

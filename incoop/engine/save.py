@@ -20,7 +20,7 @@ from typing import Any, Protocol
 from incoop.base.atomic import write_atomically
 from incoop.base.errors import IncoopError
 from incoop.base.file_stamps import Stamp
-from incoop.base.own_files import NotAFile, clear_way, read_regular
+from incoop.base.own_files import NotAFile, clear_way, read_regular, trusted_link
 from incoop.engine.output import Output, OutputBlock, Pair, read_blocks
 from incoop.engine.running.workforce import Workforce
 from incoop.engine.stored import BlobReader
@@ -215,6 +215,8 @@ def demand_folder(folder: Path) -> None:
 
 def _notes(folder: Path) -> dict[str, list[Any]]:
     """What an earlier run wrote here; a folder with other files is refused."""
+    if not trusted_link(str(folder)):
+        raise OutputUnwritable(str(folder), "it is a link which another user made")
     if not folder.exists():
         return {}
     if not folder.is_dir():

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from incoop.base.atomic import write_atomically
 from incoop.base.errors import BadCall
+from incoop.base.own_files import trusted_link
 from incoop.base.paths import local_path
 from incoop.page.facts import Reported, RunFacts
 from incoop.page.sections import chunks, counters, lede, phases, runs, tiles, tree, warnings, when
@@ -30,6 +31,8 @@ def demand_place(path: str | os.PathLike[str]) -> Path:
         place = Path(local_path(path)).resolve()  # a link stays one
     except (OSError, RuntimeError) as error:  # which of them depends on the version of Python
         raise BadCall(f"no page can be written to {path}: its links lead in a circle. Name another.") from error
+    if not trusted_link(local_path(path)):
+        raise BadCall(f"no page can be written to {path}: that is a link which another user made. Name another place.")
     if not place.parent.is_dir():
         raise BadCall(f"no page can be written to {path}: there is no folder {place.parent}. Make it, or name another.")
     if not os.access(place.parent, os.W_OK | os.X_OK):

@@ -11,7 +11,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bench import bench_combiners, bench_commands, bench_days, bench_logs, changes, data, log_appends, log_windows
+from bench import (
+    bench_combiners,
+    bench_commands,
+    bench_days,
+    bench_logs,
+    bench_queries,
+    changes,
+    data,
+    log_appends,
+    log_windows,
+)
 from bench.measuring import JOBS, Figure, Snapshot, jobs_in, save_figures
 
 if TYPE_CHECKING:
@@ -166,3 +176,11 @@ def test_logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(data, "_LINES_AT_ONCE", 200)
     figures = bench_logs.run(tmp_path, 200_000, list(bench_logs.EXPERIMENTS))
     assert len(figures) == 2 * len(log_appends.SHARES) + 7 and all(figure.required is not None for figure in figures)
+
+
+def test_all_engines_answer_a_question_alike(
+    tmp_path: Path, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bench_queries, "WARM_UP", 20_000)
+    figures = bench_queries.measure("segments", tmp_path, 60_000, spark)
+    assert [figure.required for figure in figures] == [1.0, 200, 20, 20, 20, 2]

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 import incoop
+from incoop.page import write_page
+
+from .conftest import Deed
 
 
 def words(_: None, line: str) -> list[tuple[str, int]]:
@@ -86,3 +90,30 @@ def test_a_folder_in_place_of_a_part_is_one_sentence(tmp_path: Path, result: inc
     (out / "part-00001").rmdir()
     result.save(out)
     assert "oak\t100" in saved(out)
+
+
+def test_nor_are_part_files_where_another_users_link_leads(
+    tmp_path: Path, commons: Path, as_other: Callable[[Deed], None], result: incoop.Result
+) -> None:
+    result.save(tmp_path / "kept")
+    before = {path.name: path.stat().st_mtime_ns for path in (tmp_path / "kept").iterdir()}
+    as_other(lambda: (commons / "out").symlink_to(tmp_path / "kept"))
+    with pytest.raises(incoop.IncoopError, match="it is a link which another user made"):
+        result.save(commons / "out")
+    assert {path.name: path.stat().st_mtime_ns for path in (tmp_path / "kept").iterdir()} == before
+    (commons / "own").symlink_to(tmp_path / "kept")
+    assert result.save(commons / "own") == []
+
+
+def test_a_page_is_not_written_where_another_users_link_leads(
+    tmp_path: Path, commons: Path, as_other: Callable[[Deed], None], result: incoop.Result
+) -> None:
+    ours = tmp_path / "kept"
+    ours.write_text("ours")
+    as_other(lambda: (commons / "report.html").symlink_to(ours))
+    with pytest.raises(incoop.BadCall, match="a link which another user made"):
+        write_page(commons / "report.html", result)
+    assert ours.read_text() == "ours"
+    (commons / "own.html").symlink_to(ours)
+    write_page(commons / "own.html", result)
+    assert ours.read_text().startswith("<!DOCTYPE html>")

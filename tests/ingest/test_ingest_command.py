@@ -204,6 +204,12 @@ def test_a_collection_between_batches_takes_nothing_that_is_needed(tmp_path: Pat
     assert len(list(store.packs.glob("*.pack"))) <= 6
 
 
+@pytest.mark.parametrize("batch", ["1M|300ms", "500ms", "64m", "1.5h|2G", "2m", "7 days"])
+def test_a_batch_is_a_size_a_time_or_both(tmp_path: Path, batch: str) -> None:
+    (tmp_path / "a.log").write_bytes(b"oak\n")
+    assert incoop_here("ingest", "a.log", "logs", "--batch", batch, cwd=tmp_path).returncode == 0
+
+
 #: The words, what is said, the exit code.
 WRONG = [
     (["ingest"], "Missing argument", 2),

@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime
 
+import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from incoop.fronts.pig.functions.date_patterns import date_pattern, zone_of
-from incoop.fronts.pig.functions.java_regex import BadPattern, compiled, java_replace, java_split
+from incoop.fronts.pig.functions.java_regex import BadPattern, as_re2, compiled, java_replace, java_split
+from incoop.fronts.pig.functions.text import MATCHES
 from incoop.query.warnings import NoValue
 
 FULL = [
@@ -262,3 +265,54 @@ def test_zones() -> None:
     for name in ("Nowhere", "", "../etc/passwd", "+5"):
         with pytest.raises(ValueError, match="no time zone"):
             zone_of(name)
+
+
+PIECES = st.sampled_from(
+    ["a", "b", ".", ".*", "[ab]", "[^a]", r"\w", r"\d+", r"\W", "|", "(a|b)", "(?:ab)*", "a?", "b{2}", "a{1,2}?",
+     "^", "$", r"\.", r"\Q.*\E", "[a-c&&b]", "(?i)", "(?s)", r"\s", r"\p{Alpha}", r"\p{L}", "é", r"[\]\-x]",
+     r"\b", r"\x41", "a++", "{,1}", "/", "-", "#", r"\t", "[.]", "_", r"\_", "~", r"\&", "()", r"\n", " "]
+)  # fmt: skip
+TEXTS = st.text(alphabet="abcAB.*é \n\r\t\x0b\u2028\u0085-/_#1&~\u212a", max_size=6)
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.lists(PIECES, max_size=6).map("".join), st.lists(st.one_of(st.none(), TEXTS), min_size=1, max_size=8))
+def test_a_column_matches_as_its_texts_do(pattern: str, texts: list[str | None]) -> None:
+    try:
+        rule = compiled(pattern)
+    except BadPattern:
+        return
+    found = MATCHES.kernel(pc, pa.array(texts, pa.string()), pa.scalar(pattern)) if MATCHES.kernel else None
+    if found is not None:
+        assert found.to_pylist() == [None if text is None else rule.fullmatch(text) is not None for text in texts]
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        ".*foo.*",
+        "https?://[^/]+/.*",
+        "\\d{4}-\\d{2}",
+        "(GET|POST) .*\\.(gif|jpe?g)",
+        "[a-z]+",
+        "a|b",
+        "",
+        "\\w+@\\w+\\.com",
+    ],
+)
+def test_common_patterns_are_looked_for_by_column(pattern: str) -> None:
+    assert as_re2(pattern) is not None
+    assert MATCHES.kernel is not None
+    assert MATCHES.kernel(pc, pa.array(["x", None]), pa.scalar(pattern)) is not None
+
+
+def test_what_is_not_said_by_the_script_is_matched_text_by_text() -> None:
+    assert MATCHES.kernel is not None
+    for pattern in (
+        pa.array(["a"]),
+        pa.scalar(None, pa.string()),
+        pa.scalar("("),
+        pa.scalar("(?=a)a"),
+        pa.scalar("a{1001}"),
+    ):
+        assert MATCHES.kernel(pc, pa.array(["a"]), pattern) is None

@@ -31,7 +31,11 @@ def test_the_page_names_every_function_and_no_other() -> None:
 
 
 @pytest.mark.parametrize(
-    "module", ["incoop", "incoop.query.rules", "incoop.query.sources.delimited", "incoop.query.partial"]
+    "module",
+    [
+        *("incoop", "incoop.query.rules", "incoop.query.sources.delimited", "incoop.query.partial"),
+        "incoop.query.execution",
+    ],
 )
 def test_pyarrow_is_not_loaded_before_columns_are_asked_for(module: str) -> None:
     program = f"import sys, {module}; sys.exit('pyarrow' in sys.modules)"

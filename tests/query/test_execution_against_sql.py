@@ -122,6 +122,6 @@ def test_one_changed_shop_touches_its_key_alone(shop: Shop) -> None:
     shop.write()
     result = shop.run(query)
     shop.answers(result, 0, plan, text)
-    join = next(stage for stage in result.report.stages if stage.node == "Join")
+    join = next(stage for stage in result.report.stages if stage.role == "of a join")
     assert join.run.keys_reduced == 1
     assert join.run.map.executed == 1

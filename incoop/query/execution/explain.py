@@ -16,6 +16,7 @@ from incoop.query.execution.relations import Relation
 from incoop.query.execution.sessions import JobResult, RunsJobs
 from incoop.query.plan.digest import digest
 from incoop.query.plan.node import Plan, every_plan
+from incoop.query.plan.several import Join
 from incoop.query.plan.show import show_plan
 
 
@@ -26,8 +27,8 @@ class _Waits(Exception):
 class Explainer(Compiler):
     """Compiles as far as results are known."""
 
-    def __init__(self, name: str, session: RunsJobs, inputs: Mapping[str, Any]) -> None:
-        super().__init__(name, session, inputs)
+    def __init__(self, name: str, session: RunsJobs, inputs: Mapping[str, Any], outputs: Sequence[Plan]) -> None:
+        super().__init__(name, session, inputs, outputs)
         #: For each stage that was looked at, what it is for, and what of it would run.
         self.found: list[tuple[str, Explanation]] = []
         self._waiting: set[bytes] = set()
@@ -52,16 +53,17 @@ class Explainer(Compiler):
 
 def explained(name: str, outputs: Sequence[Plan], session: RunsJobs, inputs: Mapping[str, Any]) -> str:
     """The plans of a query; then of each stage what would be reused, and why not more."""
-    explainer = Explainer(name, session, inputs)
+    explainer = Explainer(name, session, inputs, outputs)
     waiting = []
     for plan in outputs:
-        for node in every_plan(plan):
-            with suppress(_Waits):
-                explainer.relation(node)
         try:
             explainer.stored(plan)
         except _Waits:
             waiting.append(plan)
+            for node in every_plan(plan):  # what does not wait is looked at, too
+                with suppress(_Waits):
+                    if not isinstance(node, Join):  # perhaps a part of what stands above it
+                        explainer.relation(node)
     lines = ["\n\n".join(map(show_plan, outputs)), ""]
     for what, each in explainer.found:
         lines.append(f"{what}: {each.reusable:.1%} of {each.input_bytes:,} bytes can be reused, because {each.why}")

@@ -8,17 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from incoop.query.expressions.batches import ColumnBatch, ColumnValues, to_values
-from incoop.query.expressions.columns import evaluate
 from incoop.query.expressions.evaluation import Evaluation
 from incoop.query.expressions.nodes import Expression
 from incoop.query.expressions.rows import compile_row
 from incoop.query.types import Row, Type, Value
+
+if TYPE_CHECKING:
+    from incoop.query.expressions.batches import ColumnBatch, ColumnValues
+
+# Pyarrow is imported where columns are made, in workers: a run that reuses everything does not wait for it.
 
 Numbers = npt.NDArray[np.int64]
 Types = tuple[Type, ...] | None
@@ -44,6 +47,8 @@ class Held:
     @property
     def columns(self) -> ColumnBatch:
         """By column; types must be known."""
+        from incoop.query.expressions.batches import ColumnBatch
+
         if self.batch is None:
             assert self.types is not None and self.rows is not None
             self.batch = ColumnBatch.from_rows(self.rows, self.types)
@@ -58,20 +63,28 @@ class Held:
 
     def column(self, expression: Expression, evaluation: Evaluation) -> ColumnValues:
         """An expression's values, one a row."""
+        from incoop.query.expressions.columns import evaluate
+
         if self.types is not None:
             return evaluate(expression, self.columns, evaluation)
         function = compile_row(expression)
         return [function(row, evaluation) for row in self.row_list]
 
     def values(self, expression: Expression, evaluation: Evaluation) -> list[Value]:
+        from incoop.query.expressions.batches import to_values
+
         return to_values(self.column(expression, evaluation), expression.type)
 
     def with_columns(self, columns: Sequence[ColumnValues], types: tuple[Type, ...]) -> Held:
         """As many rows, of other fields."""
+        from incoop.query.expressions.batches import ColumnBatch
+
         return Held(types, self.pieces, ColumnBatch(types, tuple(columns), len(self)), None, self.ranges)
 
     def at(self, places: Numbers) -> Held:
         """As many rows as there are places, whose fields are not known yet."""
+        from incoop.query.expressions.batches import ColumnBatch
+
         ranges = self.ranges[places] if self.ranges is not None else None
         return Held((), self.pieces[places], ColumnBatch((), (), len(places)), None, ranges)
 

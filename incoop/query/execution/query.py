@@ -50,7 +50,7 @@ class Query:
     def run(self, session: RunsJobs, inputs: Mapping[str, Any] | None = None) -> QueryResult:
         """Run what is not known yet. `inputs` are what scans read, by name; a name that is not there is a path."""
         given = self._given(inputs)
-        compiler = Compiler(self.name, session, given)
+        compiler = Compiler(self.name, session, given, self.outputs)
         stored = tuple(compiler.stored(plan) for plan in self.outputs)
         return QueryResult(self, stored, compiler)
 

@@ -9,17 +9,19 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from incoop.query.execution.held import Held, Types
 from incoop.query.execution.keys import KeyForm
-from incoop.query.expressions.batches import ColumnBatch
 from incoop.query.sources.quoted import QuotedText, well_quoted
 from incoop.query.sources.text_format import TextFormat
 from incoop.query.types import Row
 from incoop.query.warnings import Warnings
+
+if TYPE_CHECKING:
+    from incoop.query.expressions.batches import ColumnBatch
 
 
 class PairShape(Enum):
@@ -104,6 +106,8 @@ class ReadText(Reading):
 def together(parts: Sequence[ColumnBatch], types: tuple[Any, ...]) -> ColumnBatch:
     """Batches one after the other."""
     import pyarrow as pa
+
+    from incoop.query.expressions.batches import ColumnBatch
 
     columns: list[Any] = []
     for at in range(len(types)):

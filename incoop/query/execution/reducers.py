@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from itertools import chain
+from operator import itemgetter
 from typing import Any
 
 from incoop.base.errors import IncoopError
@@ -87,6 +88,14 @@ def add_up(key: Any, values: Iterable[int]) -> Pairs:
     return [(key, sum(values))]
 
 
+@dataclass(frozen=True, slots=True)
+class CountOfAll:
+    """A row of the number of all rows."""
+
+    def __call__(self, key: Any, values: Iterable[int]) -> Iterable[tuple[Any, Any]]:
+        return [(0, (sum(values),))]
+
+
 def any_of(key: Any, values: Iterable[int]) -> Pairs:
     return [(key, max(values))]
 
@@ -143,26 +152,38 @@ class JoinRows:
     left_width: int
     right_width: int
     form: KeyForm
+    #: The fields that are kept of a row; None for all.
+    kept: tuple[int, ...] | None = None
 
     def __call__(self, key: Any, values: Iterable[Any]) -> Pairs:
+        rows = self._rows(key, values)
+        if self.kept is None:
+            return [(0, row) for row in rows]
+        if len(self.kept) == 1:
+            (only,) = self.kept
+            return [(0, (row[only],)) for row in rows]
+        pick = itemgetter(*self.kept)
+        return [(0, pick(row)) for row in rows]
+
+    def _rows(self, key: Any, values: Iterable[Any]) -> list[Row]:
         sides: tuple[list[Row], list[Row]] = ([], [])
         for side, row in values:
             sides[side].append(row)
         left, right = sides
         if self.kind == "semi":
-            return [(0, row) for row in left] if right else []
+            return left if right else []
         if self.kind == "anti":
-            return [] if right else [(0, row) for row in left]
+            return [] if right else left
         if left and right:
             if len(left) * len(right) > MOST_ROWS_OF_A_KEY:
                 raise TooManyRows("key", repr(self.form.values(key))[:200], len(left), len(right))
-            return [(0, one + other) for one in left for other in right]
+            return [one + other for one in left for other in right]
         if left and self.kind in ("left", "full"):
             nothing = (None,) * self.right_width
-            return [(0, row + nothing) for row in left]
+            return [row + nothing for row in left]
         if right and self.kind in ("right", "full"):
             nothing = (None,) * self.left_width
-            return [(0, nothing + row) for row in right]
+            return [nothing + row for row in right]
         return []
 
 

@@ -22,7 +22,6 @@ from incoop.query.execution.order_bytes import row_order
 from incoop.query.expressions.evaluation import Evaluation
 from incoop.query.expressions.nodes import Expression
 from incoop.query.functions.aggregates import CountRows
-from incoop.query.grouping import group_numbers, states_by_group
 from incoop.query.order import Direction, canonical, encoded
 from incoop.query.partial import Aggregation
 from incoop.query.types import Row
@@ -96,6 +95,8 @@ def _grouped(
                 found.append(canonical(row))
             numbers[at] = place
         return numbers, found
+    from incoop.query.grouping import group_numbers
+
     columns = [(held.column(key, evaluation), key.type) for key in keys]
     return group_numbers(columns, len(held))
 
@@ -130,6 +131,8 @@ class AggregateRows(Sink):
         return len(self.aggregations) == 1 and isinstance(self.aggregations[0].aggregate, CountRows)
 
     def send(self, held: Held, evaluation: Evaluation) -> Sent:
+        from incoop.query.grouping import states_by_group
+
         if not len(held):
             return NOTHING
         numbers, found = _grouped(held, self.keys, self.form, evaluation)

@@ -14,12 +14,9 @@ from itertools import chain
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from incoop.query.execution.held import Held, Types
 from incoop.query.expressions.bag_nodes import Flatten
-from incoop.query.expressions.batches import to_values
 from incoop.query.expressions.evaluation import Evaluation
 from incoop.query.expressions.flatten import flattened
 from incoop.query.expressions.nodes import Call, Constant, Expression
@@ -44,6 +41,9 @@ class FilterRows(RowStep):
     condition: Expression
 
     def apply(self, held: Held, evaluation: Evaluation) -> Held:
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
         mask = held.column(self.condition, evaluation)
         if isinstance(mask, list):
             mask = pa.array([value is True for value in mask], pa.bool_())
@@ -84,6 +84,8 @@ class GenerateRows(RowStep):
 
     def _at_once(self, held: Held, evaluation: Evaluation) -> Held | None:
         """By column, where one bag is taken apart by a function that can do that."""
+        import pyarrow as pa
+
         apart = [at for at, how in enumerate(self.flatten) if how != "no"]
         call = self.results[apart[0]]
         if len(apart) != 1 or self.flatten[apart[0]] != "yes" or held.types is None or self.types is None:
@@ -159,7 +161,7 @@ class NumberRows(RowStep):
 
     def apply(self, held: Held, evaluation: Evaluation) -> Held:
         assert held.ranges is not None
-        keys = [to_values(held.column(each, evaluation), each.type) for each in self.keys]
+        keys = [held.values(each, evaluation) for each in self.keys]
         names: Any = zip(*keys, strict=True) if keys else range(len(held))
         rows: list[Row] = []
         current: int | None = None

@@ -13,6 +13,7 @@ import operator
 import traceback
 from collections.abc import Callable
 from decimal import Decimal, InvalidOperation, Overflow
+from types import TracebackType
 from typing import Any
 
 from incoop.base.errors import USERS_ERRORS
@@ -323,7 +324,19 @@ def _user_call(node: nodes.UserCall) -> Operation:
         try:
             return node.function(*values)
         except USERS_ERRORS as error:
-            trace = "".join(traceback.format_exception(error, limit=-5))
+            trace = "".join(traceback.format_exception(type(error), error, _of_the_users(error), limit=-5))
             raise UserFunctionFailed(node.name, repr(values)[:500], trace, node.position) from error
 
     return work
+
+
+#: Where our own code is.
+_OURS = __file__.rpartition("query")[0]
+
+
+def _of_the_users(error: BaseException) -> TracebackType | None:
+    """The traceback from the first line that is not ours."""
+    found = error.__traceback__
+    while found is not None and found.tb_frame.f_code.co_filename.startswith(_OURS):
+        found = found.tb_next
+    return found

@@ -116,7 +116,7 @@ class _Pruning:
             return plan.rebuilt(self.whole), _same(plan)
         left = {at for key in plan.left_keys for at in used_fields(key)}
         right = {at + plan.left.schema.width for key in plan.right_keys for at in used_fields(key)}
-        return self._sides(plan, wanted, wanted | left | right)
+        return _picked(*self._sides(plan, wanted, wanted | left | right))
 
     def _sides(self, plan: Join | Cross, wanted: set[int], needed: set[int]) -> Pruned:
         width = plan.left.schema.width
@@ -153,6 +153,17 @@ class _Pruning:
                 lower = Project(lower, results, tuple(known[places[at]].name for at in kept))
             inputs.append(lower)
         return replace(plan, inputs=tuple(inputs)), _places(kept)
+
+
+def _picked(plan: Plan, places: dict[int, int]) -> Pruned:
+    """Without the fields that only the node itself reads: its rows are stored."""
+    width = plan.schema.width
+    if width is None or not places or len(places) == width:
+        return plan, places
+    known, kept = plan.schema.known("a join"), sorted(places)
+    results = tuple(Reference(places[at], known[places[at]].type, known[places[at]].name) for at in kept)
+    names = tuple(known[places[at]].name for at in kept)
+    return Project(plan, results, names, position=plan.position), _places(kept)
 
 
 def _same(plan: Plan) -> dict[int, int]:

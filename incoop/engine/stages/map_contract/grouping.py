@@ -46,7 +46,7 @@ def map_chunk(mapper: Mapper, whole: Sequence[Piece], combiner: Combiner, leaves
     """Map a chunk: by its leaves, or as the `whole` that it is without any."""
     result = Mapped(PartialRuns(), None, {})
     pieces = leaves.decoded() if leaves is not None else whole
-    pairs = collect(mapper, pieces, lambda full: _add(result, run_of(full, combiner)))
+    pairs = collect(mapper, pieces, lambda full: _add_full(result, full, combiner))
     assert pairs is not None
     spilled = result.runs.single is not None
     made = run_of(pairs, combiner, None if spilled else leaves)
@@ -55,6 +55,12 @@ def map_chunk(mapper: Mapper, whole: Sequence[Piece], combiner: Combiner, leaves
     if not spilled:
         result.table = made.table
     return result
+
+
+def _add_full(result: Mapped, pairs: Pairs, combiner: Combiner) -> None:
+    """Some of the pairs, with what the mapper counted in the pieces that they are from."""
+    _add(result, run_of(pairs, combiner))
+    result.counters = added_counts([result.counters, *filter(None, pairs.counters)])
 
 
 def _add(result: Mapped, made: MadeRun) -> None:

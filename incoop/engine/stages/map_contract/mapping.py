@@ -93,6 +93,8 @@ def _collect_at_once(
     mapper: PiecesMapper, pieces: Sequence[Piece], full: Callable[[Pairs], None] | None
 ) -> Pairs | None:
     """By a mapper that takes all of them."""
+    if not pieces:
+        return _Making().pairs()
     try:
         made = mapper.function([piece.records() for piece in pieces])
     except USERS_ERRORS as error:

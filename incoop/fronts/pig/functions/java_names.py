@@ -16,11 +16,11 @@ _OWN_PYTHON = (
 )
 #: What is said of classes whose names begin so, the first that fits.
 _REMEDIES = (
-    ("datafu.pig.stats.", "AVG, MIN, MAX and ORDER with LIMIT in a nested block go far; for more, " + _OWN_PYTHON),
+    ("datafu.pig.stats.", "AVG, MIN, MAX and ORDER with LIMIT in a nested block go far. " + _OWN_PYTHON),
     ("datafu.pig.bags.Enumerate", "RANK numbers rows. " + _OWN_PYTHON),
     ("datafu.pig.sessions.", "Group by user, order in a nested block, and do the rest in Python. " + _OWN_PYTHON),
     ("datafu.", _OWN_PYTHON),
-    ("com.twitter.elephantbird.", "JsonLoader reads JSON; for more, " + _OWN_PYTHON),
+    ("com.twitter.elephantbird.", "JsonLoader reads JSON. " + _OWN_PYTHON),
     ("org.apache.pig.piggybank.storage.", "There are CSVExcelStorage, CSVLoader, MyRegExLoader and the log loaders."),
     ("org.apache.pig.piggybank.evaluation.xml.", _OWN_PYTHON),
     ("org.apache.hadoop.hive.", _OWN_PYTHON),

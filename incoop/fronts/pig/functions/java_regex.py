@@ -21,7 +21,7 @@ from collections.abc import Callable
 from incoop.query.errors import QueryError
 
 #: What `.` is not, and what may stand between `$` and the end.
-_NO_END = "[^\n\r\u0085\u2028\u2029]"
+_NO_END = "[^\\n\\r\\x85\\u2028\\u2029]"
 _LINE_END = "(?:\r\n|[\n\r\u0085\u2028\u2029])"
 _AT_END = f"(?=(?:{_LINE_END})?\\Z)"
 #: Classes that Java has by name, as members of a class of Python.
@@ -46,6 +46,10 @@ _CATEGORY = re.compile(
 )
 _HORIZONTAL = " \\t\u00a0\u1680\u180e\u2000-\u200a\u202f\u205f\u3000"
 _VERTICAL = "\\n\\x0b\\f\\r\u0085\u2028\u2029"
+#: What RE2 means otherwise or has not: looking around, atoms, groups by name or number, letters of any case, blanks
+#: with the vertical tab, quantifiers without a beginning, characters by their number, possessive quantifiers.
+_NOT_ALIKE = ("(?=", "(?!", "(?<", "(?>", "(?P", "(?i", "(?-i", "\\s", "\\S", "{,", "\\U", "++", "*+", "?+", "}+",
+              *(f"(?:\\{digit}" for digit in "123456789"))  # fmt: skip
 #: No member of a class that Java has by name stands behind this.
 _LAST_NAMED = 0x3000
 _PLAIN_ESCAPES = {"t": "\\t", "n": "\\n", "r": "\\r", "f": "\\f", "a": "\\x07", "e": "\\x1b"}
@@ -58,6 +62,17 @@ class BadPattern(QueryError):
         super().__init__(f"{pattern!r} cannot be taken as a regular expression: {reason}")
         self.args = (pattern, reason)
         self.pattern, self.reason = pattern, reason
+
+
+@functools.lru_cache(maxsize=512)
+def as_re2(pattern: str) -> str | None:
+    """A pattern in the words of RE2, which pyarrow has, where all of a text matches both or neither; None where that is
+    not known: what RE2 has no words for, or means otherwise (letters of any case, `\\s`, a quantifier `{,n}`).
+    """
+    translated = _Translation(pattern).done()
+    if not translated.isascii() or any(each in translated for each in _NOT_ALIKE):
+        return None
+    return translated.replace(_NO_END, "[^\\n\\r\\x{85}\\x{2028}\\x{2029}]").replace("\\Z", "\\z")
 
 
 @functools.lru_cache(maxsize=512)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from incoop.fronts.pig.functions.java_regex import BadPattern, compiled, java_replace, java_split
+from incoop.fronts.pig.functions.java_regex import BadPattern, as_re2, compiled, java_replace, java_split
 from incoop.fronts.pig.functions.request import Maker, Request
 from incoop.query.casts import text_of
 from incoop.query.errors import QueryError
@@ -116,8 +116,43 @@ def _with_pattern(name: str, rule: Rule, row: Callable[..., Value], takes: str) 
     return Function(name, rule, _fails_softly(row), takes, may_fail=True)
 
 
+def _all_match(pc: Any, texts: Any, pattern: Any) -> Any:
+    """Where the script says a pattern that RE2 knows."""
+    said = _said(pc, texts, pattern)
+    try:
+        wanted = None if said is None else as_re2(said)
+        return None if wanted is None else pc.match_substring_regex(texts, f"\\A(?:{wanted})\\z")
+    except (BadPattern, ValueError):  # ArrowInvalid is one: RE2 takes it for no pattern, or for one that is too large
+        return None
+
+
+def _said(pc: Any, texts: Any, other: Any) -> str | None:
+    """The text that stands beside all texts of a column."""
+    import pyarrow as pa
+
+    if not isinstance(texts, pa.StringArray) or not isinstance(other, pa.StringScalar):
+        return None
+    found: str | None = other.as_py()
+    return found
+
+
+def _begins(name: str) -> Callable[..., Any]:
+    def kernel(pc: Any, texts: Any, part: Any) -> Any:
+        said = _said(pc, texts, part)
+        return None if said is None else getattr(pc, name)(texts, said)
+
+    return kernel
+
+
 #: The full match that MATCHES is.
-MATCHES = _with_pattern("MATCHES", fixed(TEXT, TEXT, result=BOOLEAN), _matches, "a text and a regular expression")
+MATCHES = Function(
+    "MATCHES",
+    fixed(TEXT, TEXT, result=BOOLEAN),
+    _fails_softly(_matches),
+    "a text and a regular expression",
+    kernel=_all_match,
+    may_fail=True,
+)
 
 FUNCTIONS = (
     Function(
@@ -137,8 +172,10 @@ FUNCTIONS = (
     _texts("SUBSTRING", fixed(TEXT, INT, INT, result=TEXT), _substring, "a text, a start and an end", may_fail=True),
     _texts("INDEXOF", fixed(TEXT, TEXT, INT, result=INT, optional=1), _index_of, "two texts, and where to begin"),
     _texts("LAST_INDEX_OF", fixed(TEXT, TEXT, result=INT), str.rfind, "two texts"),
-    _texts("STARTSWITH", fixed(TEXT, TEXT, result=BOOLEAN), str.startswith, "two texts"),
-    _texts("ENDSWITH", fixed(TEXT, TEXT, result=BOOLEAN), str.endswith, "two texts"),
+    Function(
+        *("STARTSWITH", fixed(TEXT, TEXT, result=BOOLEAN), str.startswith, "two texts"), kernel=_begins("starts_with")
+    ),
+    Function(*("ENDSWITH", fixed(TEXT, TEXT, result=BOOLEAN), str.endswith, "two texts"), kernel=_begins("ends_with")),
     _texts("EqualsIgnoreCase", _sized, _same_letters, "two texts"),
     Function(
         *("TOKENIZE", fixed(TEXT, TEXT, result=_TOKENS, optional=1), tokens, "a text, and the signs between words"),

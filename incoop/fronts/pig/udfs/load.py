@@ -85,7 +85,13 @@ def _user_function(name: str, function: Any, module: ModuleType, path: Path, pos
     except CannotFingerprint as trouble:
         raise UdfFileFailed(str(path), str(trouble), position) from trouble
     for impure in impurities(function):
-        warnings.warn(f"{name} in {path}: {impure}", ImpurityWarning, stacklevel=3)
+        if not impure.followed:  # what it reads of files counts, as for all code
+            warnings.warn(
+                f"{name} in {path} calls {impure.call} ({impure.kind}): a reused result may differ from a fresh one. "
+                "Give it what it asks for as an argument, from a parameter of the script.",
+                ImpurityWarning,
+                stacklevel=3,
+            )
     schema = getattr(function, "outputSchema", None)
     other = getattr(function, "outputSchemaFunction", None)
     schema_function = None
