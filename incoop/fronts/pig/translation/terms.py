@@ -15,7 +15,7 @@ from incoop.fronts.pig.syntax import terms as t
 from incoop.fronts.pig.translation.calls import call, name_of_call
 from incoop.fronts.pig.translation.made import bag_of, parts_of, tuple_of
 from incoop.fronts.pig.translation.scope import RowScope, ScriptRelation, from_inside
-from incoop.fronts.pig.translation.types import type_of
+from incoop.fronts.pig.types import type_of
 from incoop.query.errors import BadPlan, TypeMismatch, UnknownField, nearest
 from incoop.query.expressions import build
 from incoop.query.expressions.bag_nodes import BagColumns
