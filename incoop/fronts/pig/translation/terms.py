@@ -80,7 +80,7 @@ def expression(term: t.Term, scope: RowScope) -> Expression:
                 looked_up = build.cast(looked_up, MapType(), where)
             return MapValue(looked_up, Constant(key, NULL if key is None else TEXT), position=where)
         case t.CallTerm(name, arguments):
-            names = tuple(field.name for field in names_of(arguments, scope))
+            names = tuple("::".join(field.path) or None for field in names_of(arguments, scope))
             return call(name, tuple(arguments_of(arguments, scope)), names, scope, where)
         case t.CastTerm(written, operand):
             return build.cast(expression(operand, scope), type_of(written), where)
