@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from incoop.query.expressions.batches import ColumnValues, to_values
 from incoop.query.functions.aggregate import Aggregate
-from incoop.query.functions.aggregates import Count, CountRows, Extreme, Mean, Sum
+from incoop.query.functions.aggregates import Count, CountDistinct, CountRows, Extreme, Mean, Sum
 from incoop.query.functions.exact import sums_by_group
 from incoop.query.order import canonical, encoded
 from incoop.query.types import DOUBLE, FLOATS, INTEGERS, TEXT, Type, Value
@@ -77,6 +77,8 @@ def states_by_group(aggregate: Aggregate, columns: Sequence[Typed], numbers: np.
         return [int(each) for each in np.bincount(numbers, minlength=count)]
     if len(columns) == 1 and not isinstance(columns[0][0], list):
         column, kind = columns[0]
+        if type(aggregate) is CountDistinct:
+            return _different(column, kind, numbers, count)
         if type(aggregate) is Count:
             return [int(each) for each in _counts(column, numbers, count)]
         if isinstance(aggregate, Sum | Mean) and kind == aggregate.of and kind in (*INTEGERS, *FLOATS):
@@ -139,6 +141,19 @@ def _extremes(column: Any, kind: Type, largest: bool, numbers: np.ndarray, count
         if largest or plain is None or group not in plain:
             states[group] = (canonical(float("nan")),)
     return states
+
+
+def _different(column: Any, kind: Type, numbers: np.ndarray, count: int) -> list[Any]:
+    """Each value is encoded once, and is in a group's state once."""
+    codes, values = _codes(column, kind)
+    names = [None if value is None else encoded((value,)) for value in values]
+    found: list[set[bytes]] = [set() for _ in range(count)]
+    for pair in np.unique(numbers * len(values) + codes).tolist():
+        group, code = divmod(pair, len(values))
+        name = names[code]
+        if name is not None:
+            found[group].add(name)
+    return [tuple(sorted(each)) for each in found]
 
 
 def _row_by_row(aggregate: Aggregate, columns: Sequence[Typed], numbers: np.ndarray, count: int) -> list[Any]:

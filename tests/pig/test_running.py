@@ -391,6 +391,16 @@ def test_a_scalar_of_several_rows_is_an_error_at_its_place(pig: Pig) -> None:
     )
 
 
+def test_a_chain_of_statements_may_be_long_but_not_endless(pig: Pig) -> None:
+    pig.write("in", "1")
+    steps = [f"a{number + 1} = FOREACH a{number} GENERATE x + 1 AS x;" for number in range(60)]
+    pig.run("\n".join(["a0 = LOAD 'in' AS (x: int);", *steps, "DUMP a60;"]))
+    assert pig.printed == ["(61)"]
+    steps = [f"a{number + 1} = DISTINCT a{number};" for number in range(3000)]
+    with pytest.raises(ScriptError, match="STORE a relation on the way"):
+        pig.run("\n".join(["a0 = LOAD 'in' AS (x: int);", *steps, "DUMP a3000;"]))
+
+
 def test_jars_are_passed_over_with_a_note(pig: Pig) -> None:
     pig.run("REGISTER /usr/lib/pig/piggybank.jar;\na = LOAD 'in' AS (x: int);\nb = SAMPLE a 0.5;")
     assert pig.told[0] == "nothing of /usr/lib/pig/piggybank.jar is used: no Java is run here"

@@ -93,10 +93,21 @@ def placed(node: PigNode, text_of: TextOf) -> Iterator[None]:
         raise
     except QueryError as error:
         raise script_error(error, node.place, text_of) from error
+    except RecursionError:
+        raise _too_deep(node, text_of) from None
+
+
+def _too_deep(node: PigNode, text_of: TextOf) -> ScriptError:
+    return ScriptError(
+        "this stands on too many statements, each of which needs the one before",
+        node.place,
+        line_at(node.place, text_of),
+        remedy="STORE a relation on the way, and LOAD it again.",
+    )
 
 
 @contextmanager
-def running(text_of: TextOf) -> Iterator[None]:
+def running(node: PigNode, text_of: TextOf) -> Iterator[None]:
     """What goes wrong while plans run is said with the line that it is about, where that is known. What a user's
     function says stays as it is: it has a traceback.
     """
@@ -108,6 +119,8 @@ def running(text_of: TextOf) -> Iterator[None]:
         if not isinstance(error.position, PigPosition):
             raise
         raise script_error(error, error.position.place, text_of) from error
+    except RecursionError:
+        raise _too_deep(node, text_of) from None
 
 
 def script_error(error: QueryError, place: ScriptPlace, text_of: TextOf) -> ScriptError:

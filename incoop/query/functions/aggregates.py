@@ -258,7 +258,8 @@ class CountDistinct(Aggregate):
         return state if None in values else self.merge(state, (encoded(values),))
 
     def merge(self, one: State, other: State) -> State:
-        return tuple(sorted({*one, *other})) if one and other else one or other
+        # Two sorted runs are merged in one pass; of equal neighbours the first stays.
+        return tuple(dict.fromkeys(sorted(one + other))) if one and other else one or other
 
     def finish(self, state: State) -> Value:
         return len(state)

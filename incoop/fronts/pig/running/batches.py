@@ -12,7 +12,7 @@ from pathlib import Path
 from incoop.fronts.pig.running.paths import choices_of, parts_of
 from incoop.fronts.pig.running.steps import DumpStep, IllustrateStep, Loads, StoreStep
 from incoop.query.expressions.walk import scalars
-from incoop.query.plan.node import Plan, every_plan
+from incoop.query.plan.node import Plan
 from incoop.query.plan.single import Scan
 
 #: A step that has rows.
@@ -24,13 +24,14 @@ def scans_of(plan: Plan) -> list[str]:
     found: dict[str, None] = {}
     waiting, seen = [plan], set[int]()
     while waiting:
-        for node in every_plan(waiting.pop()):
-            if id(node) in seen:
-                continue
-            seen.add(id(node))
-            if isinstance(node, Scan):
-                found[node.name] = None
-            waiting += [each.plan for expression in node.expressions() for each in scalars(expression)]
+        node = waiting.pop()
+        if id(node) in seen:
+            continue
+        seen.add(id(node))
+        if isinstance(node, Scan):
+            found[node.name] = None
+        waiting += [each.plan for expression in node.expressions() for each in scalars(expression)]
+        waiting += reversed(node.children)
     return list(found)
 
 

@@ -112,7 +112,7 @@ class ScriptRun:
         for ready in rounds(outputs):
             self._batches += 1
             plans = tuple(map(plan_of, ready))
-            with running(self.text_of):
+            with running(ready[-1].statement, self.text_of):
                 result = self._query(f"{self.name} {self._batches}", plans, ready[0].loads)
             for number, output in enumerate(ready):
                 if isinstance(output, StoreStep):
