@@ -251,7 +251,10 @@ def changed(path: Path, share: float, seed: int) -> None:
     start = content.index(b"\n", int(len(content) * (0.2 + 0.1 * seed))) + 1
     end = content.index(b"\n", start + max(0, int(len(content) * share) - 1)) + 1
     lines = content[start:end].splitlines(keepends=True)
-    moved = [line.replace(b".", b"1.").replace(b"segment 1", b"segment 3").replace(b"e", b"a") for line in lines]
+    moved = [
+        line.replace(b".", b"1.").replace(b"segment ", b"segment x") if b"|" in line else line.replace(b" ", b" q", 1)
+        for line in lines
+    ]
     assert moved != lines
     path.write_bytes(content[:start] + b"".join(moved) + content[end:])
 

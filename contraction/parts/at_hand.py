@@ -7,10 +7,13 @@ out. Nothing depends on what is kept. What is kept is never changed in place.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
+import resource
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from incoop.contraction.parts.packs import Reader
@@ -19,6 +22,9 @@ from incoop.contraction.parts.packs import Reader
 #: bytes. A list of 116 MB with 1.4 million keys has 180 MB of blocks and tables in its chunks, and 50 in its nodes.
 _SHARE_OF_MEMORY = 1 / 16
 _LEAST, _MOST = 16 << 20, 256 << 20
+
+#: Where a container is told how much memory it has.
+_LIMITS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
 
 #: Nothing larger than this share of it is kept: it would push out everything else.
 _LARGEST = 1 / 8
@@ -54,7 +60,8 @@ def stamp_of(reader: Reader, pack: bytes) -> object:
 class AtHand:
     """Decoded blocks and tables, by the hash of their bytes."""
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, most: int | None = None) -> None:
+        #: Found out when something is to be kept: a worker's limit is set after this was loaded.
         self._most = most
         self._kept: dict[bytes, tuple[object, Any, int]] = {}
         self._names: list[bytes] = []
@@ -78,6 +85,8 @@ class AtHand:
 
     def keep(self, digest: bytes, stamp: object, value: Sized) -> None:
         """Keep what bytes of this hash were decoded to; something else may go for it, by chance."""
+        if self._most is None:
+            self._most = own_share()
         size = value.nbytes + _BESIDE
         if stamp is None or size > self._most * _LARGEST:
             return
@@ -102,10 +111,18 @@ class AtHand:
         return found
 
 
-def _own_share() -> int:
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    return min(max(_LEAST, int(memory * _SHARE_OF_MEMORY) // (os.cpu_count() or 1)), _MOST)
+def own_share(limits: Sequence[Path] = _LIMITS) -> int:
+    """How much this process may keep: its part of the memory that it may use, for one of a worker on each core."""
+    may_use = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
+    for path in limits:
+        with contextlib.suppress(OSError, ValueError):  # not there, or "max"
+            may_use.append(int(path.read_text()))
+    own = resource.getrlimit(resource.RLIMIT_AS)[0]  # as Spark sets it for each of its workers
+    shares = [int(min(may_use) * _SHARE_OF_MEMORY) // (os.cpu_count() or 1)]
+    if own != resource.RLIM_INFINITY:
+        shares.append(int(own * _SHARE_OF_MEMORY))
+    return min(max(_LEAST, min(shares)), _MOST)
 
 
 #: Of this process.
-at_hand = AtHand(_own_share())
+at_hand = AtHand()

@@ -84,7 +84,7 @@ def pig(
     text_of = texts(known)
     prepared = Preparation(text_of)
     with warnings.catch_warnings(record=True) as warned:
-        warnings.simplefilter("always")
+        warnings.simplefilter("always", UserWarning)
         steps = prepared.script(parsed)
     for note in (*prepared.notes, *dict.fromkeys(str(each.message) for each in warned)):
         say(f"note: {note}", err=True)

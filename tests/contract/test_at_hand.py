@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import random
+import resource
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,7 +13,7 @@ import pytest
 from incoop.base.checksums import block_hash
 from incoop.contraction.columns.run import Run
 from incoop.contraction.parts import part as part_module
-from incoop.contraction.parts.at_hand import AtHand
+from incoop.contraction.parts.at_hand import AtHand, own_share
 from incoop.contraction.parts.headers import RunRef, read_run, write_header
 from incoop.contraction.parts.packs import BlockLost, PackBuilder
 from incoop.contraction.parts.rows import SHARD_ROW
@@ -120,3 +123,18 @@ def test_what_is_too_large_to_share_the_room_is_not_kept() -> None:
     large.keep(b"d" * 16, "another", run)
     assert large.get(b"d" * 16, "stamp") is None and large.get(b"d" * 16, "another") is run
     assert len(large) == 1 and run.nbytes < large.nbytes < 2 * run.nbytes
+
+
+def test_a_container_and_a_limited_worker_keep_less(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    v2, v1 = tmp_path / "memory.max", tmp_path / "memory.limit_in_bytes"
+    v2.write_text("max\n")
+    free = own_share([v2, v1])
+    assert 16 << 20 <= free <= 256 << 20
+    v1.write_text(f"{1 << 30}\n")
+    assert own_share([v2, v1]) == 32 << 20
+    limit = resource.getrlimit(resource.RLIMIT_AS)[1]
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (384 << 20, limit))
+    assert own_share([v2, v1]) == 24 << 20
+    v1.write_text(f"{64 << 20}\n")
+    assert own_share([v2, v1]) == 16 << 20

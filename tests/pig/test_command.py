@@ -97,3 +97,17 @@ def test_help_has_an_example(tmp_path: Path) -> None:
     assert shown.returncode == 0
     for word in ("incoop pig wordcount.pig", "-param_file", "-dryrun", "-check", "-explain", "--store", "--report"):
         assert word in shown.stdout
+
+
+def test_what_changes_in_every_run_is_a_note(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text("import time\n@outputSchema('x: double')\ndef now(): return time.time()\n")
+    (tmp_path / "now.pig").write_text(
+        "REGISTER 'mine.py' USING jython AS my;\na = LOAD 'in' AS (k: chararray);\n"
+        "b = FOREACH a GENERATE CurrentTime(), my.now();\nDUMP b;\n"
+    )
+    found = incoop("pig", "now.pig", "-check", cwd=tmp_path)
+    assert found.returncode == 0, found.stderr
+    notes = [line for line in found.stderr.splitlines() if line.startswith("note: ")]
+    assert len(notes) == 2
+    assert "my.now in mine.py calls time.time" in notes[0]
+    assert "CurrentTime() is another time in every run" in notes[1]

@@ -13,7 +13,7 @@ import duckdb
 import pytest
 
 from incoop.inchdfs import ChunkSettings
-from incoop.query.execution import Query, QueryResult, compile
+from incoop.query.execution import Query, QueryResult, compile, ordering
 from incoop.query.order import sort_key
 from incoop.query.plan.node import Plan
 from tests.end_to_end.conftest import base
@@ -67,9 +67,12 @@ class Shop:
 def shop(base: Path) -> Iterator[Shop]:
     with contextlib.closing(OwnPlace(base)) as place, pytest.MonkeyPatch.context() as patch:
         place.chunks = ChunkSettings(average=64 << 10)
-        for leaf in ("LEAF_OF_STATES", "LEAF_OF_ROWS", "LEAF_OF_FEW"):
-            patch.setattr(compile, leaf, 2 << 10)
-        patch.setattr(compile, "ROWS_OF_A_RANGE", 512)
+        for room, leaf in (
+            *((compile, each) for each in ("LEAF_OF_STATES", "LEAF_OF_ROWS")),
+            *((ordering, each) for each in ("LEAF_OF_FEW", "LEAF_OF_ROWS")),
+        ):
+            patch.setattr(room, leaf, 2 << 10)
+        patch.setattr(ordering, "ROWS_OF_A_RANGE", 512)
         yield Shop(place)
 
 
@@ -91,6 +94,17 @@ def test_answers_are_those_of_sql_after_every_edit(shop: Shop, question: str) ->
     shop.answers(result, 0, plan, text)
     fresh = shop.run(Query(f"{question} {next(NUMBERS)}", (plan,)))
     assert list(result.rows(0)) == list(fresh.rows(0))
+
+
+@pytest.mark.parametrize("question", ["top", "limit"])
+def test_more_first_rows_than_a_node_keeps_come_of_a_sort(
+    shop: Shop, question: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ordering, "MOST_FIRST", 3)
+    plan, text = QUESTIONS[question]
+    result = shop.run(Query(f"{question} {next(NUMBERS)}", (plan,)))
+    shop.answers(result, 0, plan, text)
+    assert [stage.role for stage in result.report.stages][:2] == ["sample", "ranges"]
 
 
 #: What one changed sale may have reduced, by question: its key as it was and as it is; a range, and the sample.

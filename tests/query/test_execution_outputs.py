@@ -164,7 +164,7 @@ def test_rows_go_through_a_command(own: OwnPlace, given: Path) -> None:
 
 def test_part_files_hold_the_rows_in_their_order_and_only_changed_ones_are_written(own: OwnPlace, given: Path) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("incoop.query.execution.compile.ROWS_OF_A_RANGE", 32)
+        patch.setattr("incoop.query.execution.ordering.ROWS_OF_A_RANGE", 32)
         form = QuotedText(Schema.of(k=TEXT, n=LONG))
         sort = Sort(PAIRS, (field(PAIRS, "n"),), (Direction(True),))
         asked = query(Store(sort, "sorted", form), Store(DistinctRows(PAIRS), "set", form))

@@ -18,27 +18,22 @@ from incoop.query.errors import BadPlan, QueryError
 from incoop.query.execution import reducers
 from incoop.query.execution.held import Types
 from incoop.query.execution.keys import KeyForm
+from incoop.query.execution.ordering import Ordering
 from incoop.query.execution.reading import PairShape, ReadPairs, ReadText
 from incoop.query.execution.records import cut_by
 from incoop.query.execution.relations import Branch, FewPairs, Relation
 from incoop.query.execution.sessions import RunsJobs
 from incoop.query.execution.sinks import (
-    MOST_ENDS,
     AggregateRows,
-    CountRanges,
     DistinctKeys,
-    FirstRows,
     RowsByKey,
-    RowsByRange,
-    SketchOrder,
 )
-from incoop.query.execution.stages import Sending, Stages, said_hash, tag_of
+from incoop.query.execution.stages import LEAF_OF_ROWS, LEAF_OF_STATES, Sending, digest_of, said_hash, tag_of
 from incoop.query.execution.steps import (
     CrossWith,
     ExpandRows,
     FilterRows,
     GenerateRows,
-    NumberRows,
     ProjectRows,
     ThroughFunction,
 )
@@ -46,7 +41,7 @@ from incoop.query.execution.stream import Through
 from incoop.query.expressions.nodes import Constant, Expression, Reference, Scalar
 from incoop.query.expressions.walk import scalars
 from incoop.query.functions.aggregates import Collect
-from incoop.query.order import Direction, encoded
+from incoop.query.order import encoded
 from incoop.query.partial import Aggregation, finished
 from incoop.query.plan.digest import digest
 from incoop.query.plan.node import Plan, every_plan
@@ -69,21 +64,11 @@ from incoop.query.plan.single import (
 )
 from incoop.query.types import Row, Type
 
-#: Average bytes of a leaf, which an edit maps again. Pieces of rows are looked at many at once, but each has states of
-#: its own; rows by key are kept one by one, whatever their piece.
-LEAF_OF_STATES, LEAF_OF_ROWS, LEAF_OF_FEW = 32 << 10, 8 << 10, 64 << 10
-
-#: Rows of a range, on average, so that sorting one again takes some hundredths of a second.
-ROWS_OF_A_RANGE = 4096
-
 #: Rows of a cross's smaller side: they travel to each task.
 MOST_BROADCAST = 1_000_000
 
-#: First rows are kept by each node of the tree; of more than so many, a sort is kept in its place.
-MOST_FIRST = 10_000
 
-
-class Compiler(Stages):
+class Compiler(Ordering):
     """Runs the stages of a query's plans, each once."""
 
     def __init__(self, name: str, session: RunsJobs, inputs: Mapping[str, Any], outputs: Sequence[Plan] = ()) -> None:
@@ -155,18 +140,18 @@ class Compiler(Stages):
             if kept and len(kept) == len(plan.results):
                 return self._join(plan.input, plan, tuple(kept))
         below = self.relation(plan.input)
-        results = self._all_resolved(plan.results)
+        results = self.resolved(plan.results)
         step = ProjectRows(tag_of(plan), said_hash("project", *map(digest_of, results)), results)
         return below.through(step, plan.schema.types, below.most)
 
     def _generate(self, plan: Generate) -> Relation:
-        results = self._all_resolved(plan.results)
+        results = self.resolved(plan.results)
         name = said_hash("generate", plan.flatten, *map(digest_of, results))
         step = GenerateRows(tag_of(plan), name, results, plan.flatten, plan.schema.types)
         return self.relation(plan.input).through(step, plan.schema.types)
 
     def _expand(self, plan: Expand) -> Relation:
-        projections = tuple(map(self._all_resolved, plan.projections))
+        projections = tuple(map(self.resolved, plan.projections))
         name = said_hash("expand", *([digest_of(each) for each in results] for results in projections))
         step = ExpandRows(tag_of(plan), name, projections)
         return self.relation(plan.input).through(step, plan.schema.types)
@@ -208,10 +193,8 @@ class Compiler(Stages):
 
     def _aggregate(self, plan: AggregateBy) -> Relation:
         below = self.relation(plan.input)
-        keys = self._all_resolved(plan.keys)
-        aggregations = tuple(
-            Aggregation(each.aggregate, self._all_resolved(each.arguments)) for each in plan.aggregations
-        )
+        keys = self.resolved(plan.keys)
+        aggregations = tuple(Aggregation(each.aggregate, self.resolved(each.arguments)) for each in plan.aggregations)
         form = KeyForm(tuple(key.type for key in keys))
         sink = AggregateRows(keys, form, aggregations)
         aggregates = tuple(each.aggregate for each in aggregations)
@@ -255,7 +238,7 @@ class Compiler(Stages):
 
     def _cogroup(self, plan: Cogroup) -> Relation:
         sides = [self.relation(each) for each in plan.inputs]
-        keys = [self._all_resolved(each) for each in plan.keys]
+        keys = [self.resolved(each) for each in plan.keys]
         form = _key_form(keys, plan.nulls_apart and len(sides) > 1)
         sendings = [
             Sending(side, RowsByKey(each, form, at if len(sides) > 1 else None))
@@ -269,7 +252,7 @@ class Compiler(Stages):
     def _join(self, plan: Join, shown: Project | None = None, kept: tuple[int, ...] | None = None) -> Relation:
         """With `shown`, a projection that nobody else asks the join for: fewer fields are stored."""
         sides = [self.relation(plan.left), self.relation(plan.right)]
-        keys = [self._all_resolved(plan.left_keys), self._all_resolved(plan.right_keys)]
+        keys = [self.resolved(plan.left_keys), self.resolved(plan.right_keys)]
         apart = not plan.nulls_match
         form = _key_form(keys, apart and plan.kind in ("left", "right", "full", "anti"))
         stays = {"left": (0,), "anti": (0,), "right": (1,), "full": (0, 1)}.get(plan.kind, ())
@@ -286,10 +269,8 @@ class Compiler(Stages):
 
     def _window(self, plan: WindowOver) -> Relation:
         below = self.relation(plan.input)
-        partition, keys = self._all_resolved(plan.partition), self._all_resolved(plan.keys)
-        aggregations = tuple(
-            Aggregation(each.aggregate, self._all_resolved(each.arguments)) for each in plan.aggregations
-        )
+        partition, keys = self.resolved(plan.partition), self.resolved(plan.keys)
+        aggregations = tuple(Aggregation(each.aggregate, self.resolved(each.arguments)) for each in plan.aggregations)
         form = KeyForm(tuple(each.type for each in partition))
         reducer = reducers.WindowRows(keys, plan.directions, aggregations, plan.running, tag_of(plan))
         said = (
@@ -299,83 +280,9 @@ class Compiler(Stages):
         result = self.stage(plan, "", [Sending(below, RowsByKey(partition, form))], None, reducer, said, LEAF_OF_ROWS)
         return self.reduced(plan, result, below.tags)
 
-    # In an order.
-
-    def _sort(self, plan: Sort) -> Relation:
-        return self._sorted(plan, plan.input, self._all_resolved(plan.keys), plan.directions, by_key=False)
-
-    def _sorted(
-        self, plan: Plan, input: Plan, keys: tuple[Expression, ...], directions: tuple[Direction, ...], by_key: bool
-    ) -> Relation:
-        """Ranges of rows: where they end is found first, from a sample that depends on the rows alone."""
-        below = self.relation(input)
-        said = ("sort", by_key, directions, list(map(digest_of, keys)))
-        merge = LawfulCombiner(reducers.merge_sketches)
-        sketch = SketchOrder(keys, directions, by_key)
-        sampled = self.stage(plan, "sample", [Sending(below, sketch)], merge, merge, said, LEAF_OF_FEW)
-        ends = range_ends([value for _, value in sampled])
-        result = self.stage(
-            *(plan, "ranges", [Sending(below, RowsByRange(keys, directions, by_key, ends))], None),
-            *(reducers.SortRange(keys, directions), (*said, ends), LEAF_OF_ROWS),
-        )
-        return self.reduced(plan, result, below.tags, PairShape.RANGES, types=below.types)
-
-    def _top_k(self, plan: TopK) -> Relation:
-        keys = self._all_resolved(plan.keys)
-        if plan.count > MOST_FIRST:
-            ranges = self._sorted(plan, plan.input, keys, plan.directions, by_key=False)
-            return self._first(plan, ranges, None, (), plan.count, 0)
-        return self._first(plan, self.relation(plan.input), keys, plan.directions, plan.count, 0)
-
-    def _limit(self, plan: Limit) -> Relation:
-        below = self.relation(plan.input)
-        if plan.input.ordered:
-            return self._first(plan, below, None, (), plan.count, plan.offset)
-        if plan.count + plan.offset > MOST_FIRST:
-            ranges = self._sorted(plan, plan.input, (), (), by_key=False)
-            return self._first(plan, ranges, None, (), plan.count, plan.offset)
-        return self._first(plan, below, (), (), plan.count, plan.offset)
-
-    def _first(
-        self,
-        plan: Plan,
-        below: Relation,
-        keys: tuple[Expression, ...] | None,
-        directions: tuple[Direction, ...],
-        count: int,
-        offset: int,
-    ) -> Relation:
-        """The first rows, each node of the tree keeping its own."""
-        sink = FirstRows(count + offset, keys, directions)
-        said = ("first", count, offset, directions, None if keys is None else list(map(digest_of, keys)))
-        keep = LawfulCombiner(reducers.KeepFirst(count + offset))
-        first = reducers.FirstOfAll(count, offset)
-        result = self.stage(plan, "first", [Sending(below, sink)], keep, first, said, LEAF_OF_FEW)
-        return self.reduced(plan, result, below.tags, PairShape.RANGES, types=below.types, most=count)
-
-    def _rank(self, plan: Rank) -> Relation:
-        keys = self._all_resolved(plan.keys)
-        if plan.keys:
-            below = self._sorted(plan, plan.input, keys, plan.directions, by_key=True)
-        elif plan.input.ordered:
-            below = self.relation(plan.input)
-        else:
-            below = self._sorted(plan, plan.input, (), (), by_key=False)
-        named = list(map(digest_of, keys))
-        counts = self.stage(plan, "counts", [Sending(below, CountRanges(keys))], None, None, ("counts", named), 0)
-        before: dict[int, int] = {}
-        total = 0
-        for number, (rows, names) in sorted(counts):
-            before[number] = total
-            total += names if plan.dense else rows
-        types = plan.schema.types
-        name = said_hash("rank", plan.dense, sorted(before.items()), named)
-        step = NumberRows(tag_of(plan), name, keys, plan.dense, before, types)
-        return below.through(step, types)
-
     # Scalars.
 
-    def _all_resolved(self, expressions: Iterable[Expression]) -> tuple[Expression, ...]:
+    def resolved(self, expressions: Iterable[Expression]) -> tuple[Expression, ...]:
         return tuple(map(self._resolved, expressions))
 
     def _resolved(self, expression: Expression) -> Expression:
@@ -409,10 +316,6 @@ def _uses(outputs: Sequence[Plan]) -> dict[int, int]:
     return found
 
 
-def digest_of(expression: Expression) -> str:
-    return digest(expression).hex()  # type: ignore[arg-type]
-
-
 def _said(aggregation: Aggregation) -> tuple[Any, ...]:
     return repr(aggregation.aggregate), [digest_of(each) for each in aggregation.arguments]
 
@@ -435,17 +338,6 @@ def _anything(several: Sequence[Expression]) -> Type:
     from incoop.query.types import TupleType
 
     return TupleType(None)
-
-
-def range_ends(sketches: Sequence[Any]) -> tuple[bytes, ...]:
-    """What ends ranges: as many of the sample, with the smallest hashes, as there should be."""
-    if not sketches:
-        return ()
-    ((count, sample),) = sketches
-    wanted = 0
-    while wanted < MOST_ENDS and (2 * wanted + 2) * ROWS_OF_A_RANGE <= count:
-        wanted = 2 * wanted + 1
-    return tuple(sorted(name for _, name in sample[:wanted]))
 
 
 def read_rows(branch: Branch) -> Iterator[Row]:
@@ -479,8 +371,8 @@ _MAKERS: tuple[tuple[type[Plan], Maker], ...] = (
     (Cogroup, Compiler._cogroup),
     (Join, Compiler._join),
     (WindowOver, Compiler._window),
-    (Sort, Compiler._sort),
-    (TopK, Compiler._top_k),
-    (Limit, Compiler._limit),
-    (Rank, Compiler._rank),
+    (Sort, Compiler.sort),
+    (TopK, Compiler.top_k),
+    (Limit, Compiler.limit),
+    (Rank, Compiler.rank),
 )

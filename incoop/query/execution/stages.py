@@ -6,7 +6,7 @@ rest of the query changed; its version says all that its results depend on besid
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -28,11 +28,16 @@ from incoop.query.execution.relations import Branch, FewPairs, Relation
 from incoop.query.execution.sessions import JobResult, RunsJobs
 from incoop.query.execution.sinks import Sink, StoreRanges, StoreRows
 from incoop.query.execution.steps import ThroughFunction
+from incoop.query.expressions.nodes import Expression
 from incoop.query.plan.digest import digest
 from incoop.query.plan.node import Plan
 
 #: Part of every version: what execution makes of a plan, and how it is stored. Another meaning, another number.
 EXECUTION_VERSION = 1
+
+#: Average bytes of a leaf, which an edit maps again. Pieces of rows are looked at many at once, but each has states of
+#: its own; rows by key are kept one by one, whatever their piece.
+LEAF_OF_STATES, LEAF_OF_ROWS, LEAF_OF_FEW = 32 << 10, 8 << 10, 64 << 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +66,14 @@ class Stages:
         self.ran: list[StageRan] = []
         #: Warnings, by the name of the node and the kind.
         self.counted: dict[str, int] = {}
+
+    def relation(self, plan: Plan) -> Relation:
+        """Where a plan's rows are; stages below it have run."""
+        raise NotImplementedError
+
+    def resolved(self, expressions: Iterable[Expression]) -> tuple[Expression, ...]:
+        """Expressions with the values of other plans in place of these."""
+        raise NotImplementedError
 
     def stage(
         self,
@@ -168,6 +181,10 @@ class Stages:
 
 def tag_of(plan: Plan) -> str:
     return digest(plan).hex()[:16]
+
+
+def digest_of(expression: Expression) -> str:
+    return digest(expression).hex()  # type: ignore[arg-type]
 
 
 def said_hash(*parts: Any) -> bytes:

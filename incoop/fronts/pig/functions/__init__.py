@@ -7,7 +7,7 @@ that of MATCHES; `PIG` is the registry behind both.
 - java_names.py: full names of Java classes to ours, and what is said of the others
 - aggregates.py: functions over a bag that are aggregates, so that no bag is needed where only they look at it
 - text.py, numbers.py, dates.py, nested.py: builtins; piggybank.py, tutorial.py: what others brought
-- java_regex.py, java_format.py, date_patterns.py: Java's notations in Python
+- java_regex.py (with java_classes.py), java_format.py, date_patterns.py: Java's notations in Python
 
 Imports `incoop.query`.
 """

@@ -15,43 +15,26 @@ from __future__ import annotations
 import functools
 import re
 import sys
-import unicodedata
-from collections.abc import Callable
 
+from incoop.fronts.pig.functions.java_classes import (
+    HORIZONTAL,
+    VERTICAL,
+    ClassPart,
+    SignClass,
+    complement_of,
+    in_class,
+    named_members,
+)
 from incoop.query.errors import QueryError
 
 #: What `.` is not, and what may stand between `$` and the end.
 _NO_END = "[^\\n\\r\\x85\\u2028\\u2029]"
 _LINE_END = "(?:\r\n|[\n\r\u0085\u2028\u2029])"
 _AT_END = f"(?=(?:{_LINE_END})?\\Z)"
-#: Classes that Java has by name, as members of a class of Python.
-_POSIX = {
-    "Lower": "a-z",
-    "Upper": "A-Z",
-    "ASCII": "\\x00-\\x7f",
-    "Alpha": "a-zA-Z",
-    "Digit": "0-9",
-    "Alnum": "a-zA-Z0-9",
-    "Punct": "!-/:-@\\[-`{-~",
-    "Graph": "!-~",
-    "Print": " -~",
-    "Blank": " \\t",
-    "Cntrl": "\\x00-\\x1f\\x7f",
-    "XDigit": "0-9a-fA-F",
-    "Space": " \\t\\n\\x0b\\f\\r",
-}
-_WORDS = {"IsAlphabetic": "L", "IsLetter": "L", "IsDigit": "Nd", "IsUppercase": "Lu", "IsLowercase": "Ll"}
-_CATEGORY = re.compile(
-    r"(?:Is)?(L|Lu|Ll|Lt|Lm|Lo|M|Mn|Mc|Me|N|Nd|Nl|No|P|Pc|Pd|Ps|Pe|Pi|Pf|Po|S|Sm|Sc|Sk|So|Z|Zs|Zl|Zp)"
-)
-_HORIZONTAL = " \\t\u00a0\u1680\u180e\u2000-\u200a\u202f\u205f\u3000"
-_VERTICAL = "\\n\\x0b\\f\\r\u0085\u2028\u2029"
 #: What RE2 means otherwise or has not: looking around, atoms, groups by name or number, letters of any case, blanks
 #: with the vertical tab, quantifiers without a beginning, characters by their number, possessive quantifiers.
 _NOT_ALIKE = ("(?=", "(?!", "(?<", "(?>", "(?P", "(?i", "(?-i", "\\s", "\\S", "{,", "\\U", "++", "*+", "?+", "}+",
               *(f"(?:\\{digit}" for digit in "123456789"))  # fmt: skip
-#: No member of a class that Java has by name stands behind this.
-_LAST_NAMED = 0x3000
 _PLAIN_ESCAPES = {"t": "\\t", "n": "\\n", "r": "\\r", "f": "\\f", "a": "\\x07", "e": "\\x1b"}
 
 
@@ -239,11 +222,11 @@ class _Translation:
             return "=" + _PLAIN_ESCAPES[sign]
         if sign in "dDwWsS":
             return f"[\\{sign}"
-        ranges = {"h": _HORIZONTAL, "v": _VERTICAL}
+        ranges = {"h": HORIZONTAL, "v": VERTICAL}
         if sign in ranges:
             return "[" + ranges[sign]
         if sign in "HV":
-            return "[" + _complement_of(ranges[sign.lower()])
+            return "[" + complement_of(ranges[sign.lower()])
         if sign in "pP":
             return "[" + self._property(sign == "P")
         if sign == "Q":
@@ -287,16 +270,14 @@ class _Translation:
         self._at = found.end()
         name = found[1] or found[2]
         name = name.rpartition("=")[2] if name.startswith(("gc=", "general_category=")) else name
-        if members := _POSIX.get(name):
-            return _complement_of(members) if negated else members
-        category = _WORDS.get(name) or ((match := _CATEGORY.fullmatch(name)) and match[1])
-        if not category:
+        members = named_members(name, negated)
+        if members is None:
             raise self._bad(f"\\p{{{name}}} is not known here. Write its signs as a class, such as [à-ÿ]")
-        return _category(category, negated)
+        return members
 
-    def _class(self) -> _Class:
+    def _class(self) -> SignClass:
         """A class behind its opening bracket, up to the closing one."""
-        found = _Class()
+        found = SignClass()
         if self._text.startswith("^", self._at):
             found.negated = True
             self._at += 1
@@ -311,14 +292,14 @@ class _Translation:
             first = False
             if self._text.startswith("&&", self._at):
                 self._at += 2
-                found.parts.append(_Part())
+                found.parts.append(ClassPart())
             elif sign == "[":
                 self._at += 1
                 found.parts[-1].nested.append(self._class())
             else:
                 self._member(found.parts[-1])
 
-    def _member(self, part: _Part) -> None:
+    def _member(self, part: ClassPart) -> None:
         """One sign, a range, or an escape that stands for several signs."""
         low = self._sign_of_class()
         if low.startswith("Q"):
@@ -342,71 +323,7 @@ class _Translation:
     def _sign_of_class(self) -> str:
         if self._text[self._at] == "\\":
             return self._class_escape()
-        return "=" + _in_class(self._next())
-
-
-class _Part:
-    """What stands between two `&&` of a class."""
-
-    def __init__(self) -> None:
-        self.members = ""
-        self.nested: list[_Class] = []
-
-    def written(self) -> str:
-        choices = [f"[{self.members}]"] if self.members else []
-        choices += [each.written() for each in self.nested]
-        if not choices:
-            return "(?!)"
-        return choices[0] if len(choices) == 1 else f"(?:{'|'.join(choices)})"
-
-
-class _Class:
-    """A class in brackets."""
-
-    def __init__(self) -> None:
-        self.negated = False
-        self.parts = [_Part()]
-
-    def written(self) -> str:
-        parts = [each for each in self.parts if each.members or each.nested] or [_Part()]
-        if self.negated and len(parts) == 1 and not parts[0].nested and parts[0].members:
-            return f"[^{parts[0].members}]"
-        *conditions, last = [each.written() for each in parts]
-        both = "".join(f"(?={each})" for each in conditions) + last
-        if self.negated:
-            return f"(?:(?!{both})[\\s\\S])"
-        return both if len(parts) == 1 else f"(?:{both})"
-
-
-def _in_class(sign: str) -> str:
-    return "\\" + sign if sign in "\\]^-[&~|" else sign
-
-
-def _complement_of(members: str) -> str:
-    """Members of a class that has all other signs."""
-    has = re.compile(f"[{members}]", re.ASCII).match
-    return (
-        _ranges(lambda code: has(chr(code)) is None, _LAST_NAMED) + f"\\U{_LAST_NAMED + 1:08x}-\\U{sys.maxunicode:08x}"
-    )
-
-
-@functools.lru_cache(maxsize=64)
-def _category(name: str, negated: bool) -> str:
-    """Members of a class: all signs of a category of Unicode, or all others."""
-    return _ranges(lambda code: unicodedata.category(chr(code)).startswith(name) is not negated)
-
-
-def _ranges(belongs: Callable[[int], bool], last: int = sys.maxunicode) -> str:
-    found: list[str] = []
-    start: int | None = None
-    for code in range(last + 2):
-        there = code <= last and belongs(code)
-        if there and start is None:
-            start = code
-        elif not there and start is not None:
-            found.append(f"\\U{start:08x}-\\U{code - 1:08x}")
-            start = None
-    return "".join(found)
+        return "=" + in_class(self._next())
 
 
 def java_split(text: str, pattern: str, limit: int = 0) -> list[str]:

@@ -301,12 +301,16 @@ def _plucked(request: Request) -> Expression:
     chosen = [
         (argument, field)
         for argument, field in zip(request.arguments, request.fields, strict=True)
-        if ((field.name or "").startswith(prefix) or pattern.fullmatch(field.name or "") is not None) is wanted
+        if (_path(field).startswith(prefix) or pattern.fullmatch(_path(field)) is not None) is wanted
     ]
     result = TupleType(tuple(field for _, field in chosen))
     base = _BY_NAME["TOTUPLE"]
     function = Function(base.name, lambda types: Signature(types, result), base.row, takes_nulls=True)
     return Call(function, tuple(argument for argument, _ in chosen), position=request.position)
+
+
+def _path(field: Field) -> str:
+    return "::".join(field.path)
 
 
 MAKERS: dict[str, Maker] = {

@@ -19,7 +19,7 @@ class Request:
     #: As the script wrote it.
     name: str
     arguments: tuple[Expression, ...]
-    #: What the fields are called that arguments are.
+    #: What the fields are called that arguments are, as `a::x`.
     names: tuple[str | None, ...] = ()
     #: What `DEFINE name Function('…')` gives the function once and for all.
     constructor: tuple[str, ...] = ()
@@ -33,7 +33,7 @@ class Request:
     def fields(self) -> tuple[Field, ...]:
         """The arguments as fields of a tuple."""
         names = (*self.names, *(None,) * (len(self.arguments) - len(self.names)))
-        return tuple(Field(name, kind) for name, kind in zip(names, self.types, strict=False))
+        return tuple(_field(name, kind) for name, kind in zip(names, self.types, strict=False))
 
     def mismatch(self, wanted: str) -> TypeMismatch:
         return TypeMismatch(self.name, tuple(map(str, self.types)), wanted, self.position)
@@ -58,6 +58,13 @@ class Request:
         wanted = function.signature(self.types, self.position).arguments
         cast = tuple(build.cast(each, kind) for each, kind in zip(self.arguments, wanted, strict=True))
         return Call(function, cast, position=self.position)
+
+
+def _field(name: str | None, kind: Type) -> Field:
+    if name is None:
+        return Field(None, kind)
+    *qualifiers, last = name.split("::")
+    return Field(last, kind, tuple(qualifiers))
 
 
 #: Makes the expression of a call, where names, constants or the constructor count.

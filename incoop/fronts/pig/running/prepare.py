@@ -31,7 +31,7 @@ from incoop.fronts.pig.translation.loads import served, stored
 from incoop.fronts.pig.translation.relations import relation_of
 from incoop.fronts.pig.translation.row_operators import asserted, split
 from incoop.fronts.pig.translation.scope import ScriptRelation, ScriptScope
-from incoop.fronts.pig.translation.types import describe_text, type_text
+from incoop.fronts.pig.types import describe_text, type_text
 from incoop.fronts.pig.udfs import load_udfs
 from incoop.query.errors import BadPlan, nearest
 from incoop.query.plan.single import Scan

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from incoop.fronts.pig.formats import dumped
-from incoop.fronts.pig.translation.types import describe_text
+from incoop.fronts.pig.types import describe_text
 from incoop.query.schema import Schema
 from incoop.query.types import Row
 

@@ -1,6 +1,6 @@
 """Syntax trees to plans: what each statement and each expression means.
 
-- scope.py: what names mean; types.py: types as scripts write them
+- scope.py: what names mean
 - terms.py: expressions; calls.py: functions in them; made.py: tuples and bags that are written
 - generate.py: what GENERATE makes; blocks.py: nested blocks
 - relations.py: an operator to a relation, through row_operators.py (one input), groups.py (GROUP, CUBE),

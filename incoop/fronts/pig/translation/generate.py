@@ -15,7 +15,7 @@ from incoop.fronts.pig.syntax import terms as t
 from incoop.fronts.pig.translation.made import parts_of, row_of_nulls
 from incoop.fronts.pig.translation.scope import RowScope
 from incoop.fronts.pig.translation.terms import arguments_of, expression, name_of, names_of, tuple_field
-from incoop.fronts.pig.translation.types import field_of, fields_of
+from incoop.fronts.pig.types import field_of, fields_of
 from incoop.query.errors import BadPlan, TypeMismatch
 from incoop.query.expressions import build
 from incoop.query.expressions.bag_nodes import Flatten, OfBag

@@ -13,7 +13,7 @@ from incoop.fronts.pig.errors import PigPosition, at, refuse
 from incoop.fronts.pig.syntax import operators as o
 from incoop.fronts.pig.syntax.statements import DefineCommand
 from incoop.fronts.pig.translation.scope import LoadedPath, ScriptRelation, ScriptScope
-from incoop.fronts.pig.translation.types import fields_of
+from incoop.fronts.pig.types import fields_of
 from incoop.query.errors import BadPlan, QueryError, nearest
 from incoop.query.plan.single import Scan, Store, StreamThrough
 from incoop.query.schema import Schema

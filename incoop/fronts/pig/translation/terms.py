@@ -15,7 +15,7 @@ from incoop.fronts.pig.syntax import terms as t
 from incoop.fronts.pig.translation.calls import call, name_of_call
 from incoop.fronts.pig.translation.made import bag_of, parts_of, tuple_of
 from incoop.fronts.pig.translation.scope import RowScope, ScriptRelation, from_inside
-from incoop.fronts.pig.translation.types import type_of
+from incoop.fronts.pig.types import type_of
 from incoop.query.errors import BadPlan, TypeMismatch, UnknownField, nearest
 from incoop.query.expressions import build
 from incoop.query.expressions.bag_nodes import BagColumns
@@ -80,7 +80,7 @@ def expression(term: t.Term, scope: RowScope) -> Expression:
                 looked_up = build.cast(looked_up, MapType(), where)
             return MapValue(looked_up, Constant(key, NULL if key is None else TEXT), position=where)
         case t.CallTerm(name, arguments):
-            names = tuple(field.name for field in names_of(arguments, scope))
+            names = tuple("::".join(field.path) or None for field in names_of(arguments, scope))
             return call(name, tuple(arguments_of(arguments, scope)), names, scope, where)
         case t.CastTerm(written, operand):
             return build.cast(expression(operand, scope), type_of(written), where)
