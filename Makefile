@@ -23,7 +23,7 @@ $(VENV)/ready: pyproject.toml scripts/prerequisites.sh
 	@python=$$(PYTHON='$(PYTHON)' sh scripts/prerequisites.sh) && \
 	echo "Setting up $(VENV) with $$python; the first time takes a minute or two ..." && \
 	{ test -x $(BIN)/python || "$$python" -m venv $(VENV); } && \
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --editable '.[dev]'
 	@touch $@
 
 demo: setup
