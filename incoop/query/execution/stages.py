@@ -6,6 +6,7 @@ rest of the query changed; its version says all that its results depend on besid
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -58,7 +59,7 @@ class Sending:
     sink: Sink
 
 
-class Stages:
+class Stages(ABC):
     """Runs jobs for plan nodes."""
 
     def __init__(self, name: str, session: RunsJobs) -> None:
@@ -67,13 +68,13 @@ class Stages:
         #: Warnings, by the name of the node and the kind.
         self.counted: dict[str, int] = {}
 
+    @abstractmethod
     def relation(self, plan: Plan) -> Relation:
         """Where a plan's rows are; stages below it have run."""
-        raise NotImplementedError
 
+    @abstractmethod
     def resolved(self, expressions: Iterable[Expression]) -> tuple[Expression, ...]:
         """Expressions with the values of other plans in place of these."""
-        raise NotImplementedError
 
     def stage(
         self,
