@@ -132,11 +132,13 @@ def _by_times(
 
 
 def _timing(job: Job, stage: str, function: Callable[[Sequence[Any]], Any]) -> Job:
-    """A job that looks at times, for another one."""
+    """A job that looks at times, for another one.
+
+    Its code is that of `function`, with the period in it: a `version` stands for the other job's code.
+    """
     return Job(
         job.name,
         ChunkMapper(function),
-        version=job.version,
         depends_on=job.depends_on,
         memoize=job.memoize,
         records=job.records,

@@ -201,6 +201,35 @@ def test_a_time_function_that_fails_or_gives_no_time_is_told_with_the_record(
         session.run(JOBS[0], str(path), window=incoop.last(hours=1, of=str.split))
 
 
+def test_a_version_stands_for_the_code_of_the_job_not_for_the_window(session: incoop.Session, tmp_path: Path) -> None:
+    job = incoop.Job("versioned", words, total, total, version="1")
+    path = tmp_path / "log"
+    for newest in (200, 203, 240):
+        path.write_text("".join(f"{second} oak\n" for second in range(newest)))
+        assert session.run(job, str(path), window=incoop.last(seconds=100, of=time_of)).as_dict() == {"oak": 100}
+    other = incoop.last(seconds=100, of=lambda line: float(line.split()[0]) * 50)
+    assert session.run(job, str(path), window=other).as_dict() == {"oak": 2}
+
+
+def row_number(_: Any, row: list[str]) -> Iterator[tuple[int, int]]:
+    yield int(row[0]), 1
+
+
+def test_rows_that_are_read_as_others_than_were_cut_are_refused(session: incoop.Session, tmp_path: Path) -> None:
+    """A window is cut between records by their numbers."""
+    path = tmp_path / "rows.csv"
+    job = incoop.Job("rows", row_number, total, total, records=inchdfs.Csv())
+    window = incoop.last(seconds=30, of=lambda row: -int(row[0]))
+    for odd in ('"two\nlines"', 'stray"quote\n11,another"one', "return\r11,only"):
+        rows = [f"{at},{odd if at == 10 else 'x'}" for at in range(100) if at != 11 or odd[0] == '"']
+        path.write_text("".join(f"{row}\n" for row in rows), newline="")
+        if odd[0] == '"':
+            assert sorted(session.run(job, str(path), window=window).as_dict()) == [*range(30)]
+        else:
+            with pytest.raises(incoop.BadCall, match="cannot be told apart"):
+                session.run(job, str(path), window=window)
+
+
 def test_what_is_no_window_or_no_input_for_one_is_refused(session: incoop.Session, tmp_path: Path) -> None:
     path = tmp_path / "log"
     path.write_text("1 oak\n")
