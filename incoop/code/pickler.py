@@ -55,7 +55,8 @@ class _Noting:
             self.modules.add(obj.__name__)
         elif isinstance(obj, FunctionType | type):
             self.modules.add(str(obj.__module__))
-        return super().reducer_override(obj)  # type: ignore[misc]
+        reduced = super().reducer_override(obj)  # type: ignore[misc]
+        return _made_as_defined(obj, reduced) if isinstance(obj, type) and type(reduced) is tuple else reduced
 
     def _goes_by_value(self, home: str) -> bool:
         return home == "__main__" or (home in self._loaded and by_value(self._loaded[home]))
@@ -71,6 +72,22 @@ class _Noting:
         make, arguments, (attributes, state), *rest = reduced
         state = {**state, "__globals__": {}, "_cloudpickle_submodules": []}
         return make, arguments, (attributes, state), *rest
+
+
+def _made_as_defined(cls: type, reduced: tuple[Any, ...]) -> tuple[Any, ...]:
+    """A class by value with what it must be made with, which cloudpickle leaves out: its slots, and its whole name.
+
+    Without them an object's attributes would be in a `__dict__` that it does not have, and `Outer.Inner` be `Inner`.
+    """
+    make, arguments, *rest = reduced
+    if make.__name__ != "_make_skeleton_class":
+        return reduced
+    kind, name, bases, given, *others = arguments
+    given = {**given, "__qualname__": cls.__qualname__}
+    # What stands in for bases (NamedTuple) may make a class with empty slots that nobody else may name.
+    if "__slots__" in vars(cls) and (vars(cls)["__slots__"] or bases == cls.__bases__):
+        given["__slots__"] = vars(cls)["__slots__"]
+    return make, (kind, name, bases, given, *others), *rest
 
 
 #: The class of functions under `functools.lru_cache`: pickle knows them by name only, and `__main__` has another one.
