@@ -98,6 +98,19 @@ def test_a_part_of_a_job_is_in_the_ids_that_it_can_change(other: incoop.Job, par
     assert changed(PLAIN, identify(other)) == parts
 
 
+def test_pairs_of_a_job_without_a_reducer_are_no_run() -> None:
+    alone, reduced = job(reducer=None, combiner=None), job(combiner=None)
+    assert set(identify(alone).map).isdisjoint(identify(reduced).map)
+
+
+def test_a_version_stands_for_each_of_several_mappers() -> None:
+    """Two that one function made have one name, which is all that a version has of code."""
+    both = {"left": giving(1), "right": giving(2)}
+    one, other = identify(job(mapper=both, version="1")).map
+    assert one != other
+    assert identify(job(mapper=dict(reversed(both.items())), version="1")).map == (other, one)
+
+
 def test_ids_of_different_kinds_differ() -> None:
     ids = [*PLAIN.map, PLAIN.combine, PLAIN.reduce, PLAIN.reads_id]
     assert len(set(ids)) == len(ids) == 4

@@ -7,7 +7,7 @@ that and `combine`; what can change the output, in those and `reduce`. Names of 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -113,7 +113,12 @@ def _identify(job: Job) -> JobIdentity:
         classes_digest(*(function for _, function in roles if function is not None)) if job.version is None else b""
     )
     leaves = shaping(job.leaf, job.combiner).encode()
-    maps = tuple(_hash(b"map", shape, scope, each, prints[-2], leaves) for each in prints[:-2])
+    # Without a reducer a chunk's pairs are kept as they came, else as a run.
+    kind = b"pairs" if job.reducer is None else b"run"
+    maps = tuple(
+        _hash(kind, shape, scope, name, each, prints[-2], leaves)
+        for name, each in zip(_names_of_mappers(job), prints[:-2], strict=True)
+    )
     combine_print = _hash(b"combine", shape, scope, prints[-2], classes)
     return JobIdentity(
         map=maps,
@@ -123,6 +128,13 @@ def _identify(job: Job) -> JobIdentity:
         parts=named,
         impurities=list(dict.fromkeys(impure)),
     )
+
+
+def _names_of_mappers(job: Job) -> Iterator[bytes]:
+    """What tells mappers apart for which a version stands: two that one function made have one name in the code."""
+    mappers = job.mapper if isinstance(job.mapper, Mapping) else {"": job.mapper}
+    for name, mapper in mappers.items():
+        yield b"" if job.version is None or isinstance(mapper, PiecesMapper) else repr(name).encode()
 
 
 def _version_of(job: Job, function: Any) -> str | None:
