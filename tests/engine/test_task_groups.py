@@ -9,8 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from incoop.contraction.parts.headers import RunRef
 from incoop.engine.stages.map_contract.map_task import ChunkTask
 from incoop.engine.stages.map_contract.task_groups import FEW_NODES, even_parts, shards_shared_out, shared_out
+from incoop.engine.stages.map_contract.write_chunk import KnownBase
 
 MB = 1 << 20
 
@@ -71,6 +73,32 @@ def test_much_is_shared_out_in_groups_that_become_smaller(
     found = shared([int(size * MB) for size in megabytes], cores)
     assert [len(group) for group in found] == [len(each) if isinstance(each, list) else each for each in groups]
     assert [at for group in found for at in group] == list(range(len(megabytes)))
+
+
+def described(number: int, new_bytes: int) -> ChunkTask:
+    """A chunk of a megabyte of which so much is new."""
+    block: Any = SimpleNamespace(length=MB)
+    pieces: Any = SimpleNamespace(new_bytes=new_bytes)
+    return ChunkTask(number.to_bytes(16), block, base=KnownBase(RunRef(b"", b"", 0, 0), pieces))
+
+
+def described_shares(new_bytes: list[int], cores: int) -> list[list[int]]:
+    groups = shared_out([described(at, each) for at, each in enumerate(new_bytes)], cores)
+    return [[int.from_bytes(task.id) for task in group] for group in groups]
+
+
+def test_of_chunks_that_are_described_each_core_has_its_part_of_the_input() -> None:
+    parts = [[*range(14)], [*range(16, 30)], [14, 15], [30, 31]]
+    assert described_shares([100_000] * 32, 2) == parts
+    assert described_shares([100_000 + at % 2 for at in range(32)], 2) == parts, "nearly the same one in each update"
+    assert described_shares([1_000_000, *[10_000] * 31], 2)[0] == [0], "by what there is to do"
+
+
+@given(st.lists(st.integers(0, MB), min_size=3, max_size=40), st.integers(1, 8))
+def test_every_described_chunk_is_in_one_group(new_bytes: list[int], cores: int) -> None:
+    groups = described_shares(new_bytes, cores)
+    assert sorted(at for group in groups for at in group) == [*range(len(new_bytes))]
+    assert all(group and group == sorted(group) for group in groups)
 
 
 @given(st.integers(1, 64), st.integers(1, 20))

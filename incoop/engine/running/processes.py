@@ -4,6 +4,9 @@ Contract: `run` gives the answers of `function` for all items, in their order. W
 forked from a process that never held user code (zygote.py), kept for the next job while that is for the same place, and
 gone when a task fails, on Ctrl-C, and when this process ends, however it does. A worker that is lost before it has its
 item (killed while it waited) is no failure of the task: another one gets it, once.
+
+Each worker has a seat: in one job after the other it is given the items of the same places first, of which it has at
+hand what it read (contraction/parts/at_hand.py). No worker waits for that.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ import socket
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import count
 from typing import Any, TypeVar
 
 from incoop.code import Workplaces
@@ -89,7 +93,7 @@ class Processes:
         """A worker that waits for work; it may be gone since, which is found out when it is given some."""
         self.zygote.hear_all()
         while self._idle:
-            worker = self._idle.pop()
+            worker = self._idle.pop(0)
             if self.zygote.status(worker.pid) is None:
                 return worker
             worker.channel.close()
@@ -97,6 +101,7 @@ class Processes:
 
     def released(self, worker: Worker) -> None:
         self._idle.append(worker)
+        self._idle.sort(key=lambda each: each.seat)
 
     def fresh(self, most: int) -> list[Worker]:
         """Up to so many workers that hold no user code, if they can be had at once; they are the caller's."""
@@ -168,10 +173,20 @@ class _Job:
 
     def _begin(self, worker: Worker, ready: selectors.BaseSelector) -> None:
         ready.register(worker.channel, selectors.EVENT_READ, worker)
+        taken = {each.seat for each in self.busy}
+        if worker.seat in taken or worker.seat >= self._processes.cores:
+            worker.seat = next(seat for seat in count() if seat not in taken)
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # its end is told when it is listened to
-            self.busy[worker] = self._waiting.popleft()
+            self.busy[worker] = self._next(worker.seat)
             send(worker.channel, b"f", self._function)
             self._give(worker)
+
+    def _next(self, seat: int) -> int:
+        """The item for a worker: the first that is waiting of those of its seat, else the first of all."""
+        cores = self._processes.cores
+        number = next((number for number in self._waiting if number % cores == seat), self._waiting[0])
+        self._waiting.remove(number)
+        return number
 
     def _give(self, worker: Worker) -> None:
         send(worker.channel, b"i", _packed(self._items[self.busy[worker]]))
@@ -194,7 +209,7 @@ class _Job:
             self._begun.discard(worker)
             if self._waiting and not gone:
                 with contextlib.suppress(BrokenPipeError, ConnectionResetError):
-                    self.busy[worker] = self._waiting.popleft()
+                    self.busy[worker] = self._next(worker.seat)
                     self._give(worker)
             else:
                 self._part_from(worker, ready)

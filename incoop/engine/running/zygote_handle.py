@@ -50,6 +50,8 @@ class Worker:
 
     def __init__(self, pid: int, channel: socket.socket) -> None:
         self.pid, self.channel = pid, channel
+        #: Which items it is given first (processes.py).
+        self.seat = 0
 
     def kill(self) -> None:
         with contextlib.suppress(ProcessLookupError, PermissionError):

@@ -43,6 +43,15 @@ def test_workers_are_kept_for_the_next_job_and_are_others_in_another_place(proce
     assert gone(first), "workers of a place that nobody asks for any more end"
 
 
+def test_a_worker_is_given_the_items_of_the_same_places_again(processes: Processes) -> None:
+    count = processes.cores
+    first = processes.run("first", tasks.slow_whoami, range(count))
+    for _ in range(3):
+        assert processes.run("again", tasks.slow_whoami, range(count)) == first
+    beside = processes.run("twice as many", tasks.slow_whoami, range(2 * count))
+    assert beside[:count] == first and set(beside) <= set(first)
+
+
 @pytest.mark.parametrize(
     ("how", "said"),
     [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+from itertools import pairwise
 
 import numpy as np
 
@@ -16,6 +17,13 @@ _LONG = 16 << 20
 #: A task is not given less than this where there is more: a Python worker needs 20 ms from one task to the next.
 _LEAST_BYTES = 2 << 20
 
+#: A described chunk costs about as much as mapping so many bytes of another, besides those that are new in it.
+_DESCRIBED = 32 << 10
+
+#: Of what a core is to do of chunks that are described, this share is its first task, the rest its second: so that
+#: cores end together, and nearly all of what a worker reads is what it had at hand.
+_FIRST = 7 / 8
+
 #: Tasks for each core in contraction, whose shards are even; where only a path or two of the tree are touched, starting
 #: a task costs as much as it does.
 _CONTRACT_WAVES = 2
@@ -25,7 +33,10 @@ FEW_NODES = 8
 def shared_out(tasks: list[ChunkTask], cores: int) -> list[list[ChunkTask]]:
     """Chunks in groups, each in input order."""
     total = sum(task.block.length for task in tasks)
-    return _even(tasks, cores) if total <= cores * _LEAST_BYTES else _tapered(tasks, cores, total)
+    if total <= cores * _LEAST_BYTES:
+        return _even(tasks, cores)
+    described = sum(task.base is not None for task in tasks)
+    return _steady(tasks, cores) if described > len(tasks) / 2 else _tapered(tasks, cores, total)
 
 
 def _even(tasks: list[ChunkTask], cores: int) -> list[list[ChunkTask]]:
@@ -37,6 +48,20 @@ def _even(tasks: list[ChunkTask], cores: int) -> list[list[ChunkTask]]:
         groups[number].append(at)
         heapq.heappush(taken, (size + tasks[at].block.length, number))
     return [[tasks[at] for at in sorted(group)] for group in groups]
+
+
+def _steady(tasks: list[ChunkTask], cores: int) -> list[list[ChunkTask]]:
+    """A first and a second task for each core: of chunks beside each other, nearly the same ones in each update."""
+    costs = np.array([_cost(task) for task in tasks])
+    middles = np.cumsum(costs) - costs / 2
+    shares = [part for core in range(cores) for part in (core + _FIRST, core + 1)]
+    bounds = [0, *np.searchsorted(middles, costs.sum() * np.array(shares) / cores).tolist()]
+    groups = [tasks[low:high] for low, high in pairwise(bounds)]
+    return [group for group in (*groups[::2], *groups[1::2]) if group]
+
+
+def _cost(task: ChunkTask) -> int:
+    return task.base.pieces.new_bytes + _DESCRIBED if task.base is not None else task.block.length
 
 
 def _tapered(tasks: list[ChunkTask], cores: int, total: int) -> list[list[ChunkTask]]:
