@@ -1,9 +1,9 @@
 """Part files: one a part of the output, of which only those that changed are rewritten.
 
 Contract: a part file appears whole or not at all; `_SUCCESS` stands only beside a complete set. A folder that holds
-anything else is refused, never overwritten. What was written is remembered in `_incoop.json`; a part file that someone
-touched since is written again. Notes that are damaged mean that every part is. Whatever they say, nothing but part
-files of this folder is touched.
+anything else but hidden files is refused, never overwritten. What was written is remembered in `_incoop.json`; a part
+file that someone touched since is written again. Notes that are damaged mean that every part is. Whatever they say,
+nothing but part files of this folder is touched.
 """
 
 from __future__ import annotations
@@ -224,7 +224,8 @@ def _notes(folder: Path) -> dict[str, list[Any]]:
     notes = _read_notes(folder / _NOTES)
     for path in sorted(folder.iterdir()):
         ours = path.name in notes if notes is not None else _PART.fullmatch(path.name)
-        if not ours and not path.name.startswith(("_incoop", "_SUCCESS", "_part-")):
+        # What is hidden is no data to whoever reads the folder, and is not touched by parts: a schema, a checksum.
+        if not ours and not path.name.startswith(("_incoop", "_SUCCESS", "_part-", ".")):
             raise OutputFolderTaken(str(folder), path.name)
     # Of damaged notes it is known that we wrote here, and not what: part files are ours, and are all written again.
     return notes if notes is not None else {path.name: [] for path in folder.iterdir() if _PART.fullmatch(path.name)}

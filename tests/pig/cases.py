@@ -15,12 +15,14 @@ from pathlib import Path
 from incoop.fronts.pig.errors import texts
 from incoop.fronts.pig.formats import dumped
 from incoop.fronts.pig.running.batches import plan_of, rounds
+from incoop.fronts.pig.running.beside import write_beside
 from incoop.fronts.pig.running.paths import inputs_of
 from incoop.fronts.pig.running.prepare import Preparation
 from incoop.fronts.pig.running.steps import DumpStep, ScriptStep, ShowStep, StoreStep
 from incoop.fronts.pig.syntax.script import parse_script
 from incoop.inchdfs.files.sources import expand
 from incoop.query.plan.node import Plan
+from incoop.query.sources.tagged import TaggedText
 from incoop.query.types import Row
 from incoop.query.warnings import Warnings
 
@@ -83,7 +85,13 @@ def by_reference(plans: tuple[Plan, ...], inputs: Mapping[str, list[str]], steps
             step.loads[name].form for step in steps if isinstance(step, StoreStep | DumpStep) and name in step.loads
         )
         files = [file.path for path in paths for file in expand([path])]
-        tables[name] = [row for file in files for row in form.rows(file.read_bytes(), Warnings(), None, True)]
+        tables[name] = [
+            row
+            for file in files
+            for row in (form.of_file(file) if isinstance(form, TaggedText) else form).rows(
+                file.read_bytes(), Warnings(), None, True
+            )
+        ]
     return [answer(plan, tables) for plan in plans]
 
 
@@ -100,6 +108,7 @@ def printed_by(steps: list[ScriptStep], evaluate: Evaluate) -> list[str]:
             for step, rows in zip(ready, evaluate(plans, inputs), strict=True):
                 if isinstance(step, StoreStep):
                     step.folder.mkdir(parents=True, exist_ok=True)
+                    write_beside(step.folder, step.beside)
                     (step.folder / "part-00000").write_bytes(step.plan.format.printed(rows))
                 else:
                     lines = [dumped(row, step.relation.schema.fields) for row in rows]

@@ -42,6 +42,7 @@ from .reference import answer
 HERE = Position("script", 3, 14)
 K, X = build.field(T.schema, "k"), build.field(T.schema, "x")
 UNKNOWN = Scan("v", replace(T.format, schema=Schema()))
+TEXTS = Scan("w", replace(T.format, schema=Schema.of(k=INT, y=TEXT)))
 
 
 def test_an_unknown_field_is_told_with_its_position_and_the_nearest() -> None:
@@ -61,7 +62,7 @@ MISFITS = {
     "a filter takes a condition": lambda: Filter(T, build.field(T.schema, "k", HERE)),
     "there is no field $7": lambda: Filter(T, Reference(7, BOOLEAN, position=HERE)),
     "keys of one type": lambda: Join(T, U, (build.field(T.schema, "s", HERE),), (Reference(0, INT),)),
-    "fields of the same types": lambda: Union((T, U), position=HERE),
+    "fields of the same types": lambda: Union((U, TEXTS), position=HERE),
     "as many keys": lambda: Join(T, U, (K,), (), position=HERE),
     "not negative": lambda: Limit(T, -1, position=HERE),
     "two numbers of one type": lambda: build.arithmetic("+", Reference(0, TEXT), Reference(1, TEXT), position=HERE),

@@ -33,11 +33,13 @@ from incoop.query.execution.steps import (
     CrossWith,
     ExpandRows,
     FilterRows,
+    ForgetTypes,
     GenerateRows,
     ProjectRows,
     ThroughFunction,
 )
 from incoop.query.execution.stream import Through
+from incoop.query.execution.tagged_files import tagged_files
 from incoop.query.expressions.nodes import Constant, Expression, Reference, Scalar
 from incoop.query.expressions.walk import scalars
 from incoop.query.functions.aggregates import Collect
@@ -62,6 +64,7 @@ from incoop.query.plan.single import (
     TopK,
     WindowOver,
 )
+from incoop.query.sources.tagged import TaggedText
 from incoop.query.types import Row, Type
 
 #: Rows of a cross's smaller side: they travel to each task.
@@ -111,6 +114,8 @@ class Compiler(Ordering):
     def _scan(self, plan: Scan) -> Relation:
         given = self._inputs.get(plan.name, plan.name)
         tag, types = tag_of(plan), plan.schema.types
+        if isinstance(plan.format, TaggedText):  # stored, so that what stands above has one input, whichever files come
+            return self.materialized(plan, tagged_files(plan, plan.format, given))
         if hasattr(given, "output_blocks"):
             if plan.format.schema.width != 2:
                 raise BadPlan(
@@ -161,6 +166,9 @@ class Compiler(Ordering):
 
     def _union(self, plan: Union) -> Relation:
         parts = [self.relation(each) for each in plan.inputs]
+        if plan.schema.types is None:
+            forget = ForgetTypes(tag_of(plan), b"forget types")
+            parts = [part if part.types is None else part.through(forget, None, part.most) for part in parts]
         branches = tuple(branch for part in parts for branch in part.branches)
         return Relation(branches, plan.schema.types, frozenset().union(*(part.tags for part in parts)))
 

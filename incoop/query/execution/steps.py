@@ -51,6 +51,14 @@ class FilterRows(RowStep):
 
 
 @dataclass(frozen=True, slots=True)
+class ForgetTypes(RowStep):
+    """Rows as they are, of which nothing is known any more: what comes behind looks at each value."""
+
+    def apply(self, held: Held, evaluation: Evaluation) -> Held:
+        return Held(None, held.pieces, None, held.row_list, held.ranges)
+
+
+@dataclass(frozen=True, slots=True)
 class ProjectRows(RowStep):
     results: tuple[Expression, ...]
 

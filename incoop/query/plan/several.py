@@ -80,7 +80,8 @@ class Cogroup(Plan):
 
 @dataclass(frozen=True, slots=True)
 class Union(Plan):
-    """The rows of all inputs, as often as they occur."""
+    """The rows of all inputs, as often as they occur. Of inputs of different widths rows keep theirs, and no field is
+    known."""
 
     inputs: tuple[Plan, ...]
 
@@ -88,11 +89,12 @@ class Union(Plan):
         if not self.inputs:
             raise BadPlan("a union has one input at least.", self.position)
         for each in self.inputs[1:]:
-            _check_alike("a union", self.inputs[0], each, self)
+            if each.schema.width == self.inputs[0].schema.width:
+                _check_alike("a union", self.inputs[0], each, self)
 
     def _derived(self) -> Schema:
         first = self.inputs[0].schema
-        return first if all(each.schema.width == first.width for each in self.inputs) else Schema()
+        return first if all(each.schema.width == first.width for each in self.inputs) else Schema(None)
 
 
 def _check_alike(what: str, one: Plan, other: Plan, node: Plan) -> None:

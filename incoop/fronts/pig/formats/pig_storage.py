@@ -10,6 +10,8 @@ from incoop.query.errors import BadPlan, Position
 
 #: What a loader puts before each row: the name of the file, or its path.
 SourceTag = Literal["file", "path"]
+#: Whether a schema beside the data is looked for: not, where there is one, or it has to be there.
+SchemaBeside = Literal["no", "may", "must"]
 _OPTIONS = {"-schema", "-noschema", "-tagFile", "-tagPath", "-tagsource", "--overwrite", "-overwrite"}
 
 
@@ -19,8 +21,14 @@ class StorageOptions:
 
     delimiter: str = "\t"
     tag: SourceTag | None = None
-    #: Whether the schema is kept beside the data.
+    #: `-schema`: a STORE keeps the schema beside the data, a LOAD finds it there.
     schema: bool = False
+    noschema: bool = False
+
+    @property
+    def beside(self) -> SchemaBeside:
+        """Of a LOAD."""
+        return "no" if self.noschema else "must" if self.schema else "may"
 
 
 def storage_options(arguments: Sequence[str], position: Position | None = None) -> StorageOptions:
@@ -35,7 +43,7 @@ def storage_options(arguments: Sequence[str], position: Position | None = None) 
     tag: SourceTag | None = "path" if "-tagPath" in words else None
     if "-tagFile" in words or "-tagsource" in words:
         tag = "file"
-    return StorageOptions(delimiter_of(given[0], position), tag, "-schema" in words)
+    return StorageOptions(delimiter_of(given[0], position), tag, "-schema" in words, "-noschema" in words)
 
 
 def delimiter_of(written: str, position: Position | None = None) -> str:

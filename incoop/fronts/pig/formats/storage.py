@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from incoop.fronts.pig.formats.csv_text import CsvLines, CsvRecords
 from incoop.fronts.pig.formats.pattern_lines import COMBINED_LOG, COMMON_LOG, PatternLines
-from incoop.fronts.pig.formats.pig_storage import SourceTag, delimiter_of, storage_options
+from incoop.fronts.pig.formats.pig_storage import SchemaBeside, SourceTag, delimiter_of, storage_options
+from incoop.fronts.pig.formats.schema_file import schema_files
 from incoop.fronts.pig.formats.typed_lines import TypedLines
 from incoop.fronts.pig.functions.java_names import JavaFunction, plain_name
 from incoop.fronts.pig.functions.java_regex import BadPattern
@@ -17,11 +18,14 @@ from incoop.query.errors import BadPlan, Position, UnknownFunction
 from incoop.query.schema import Schema
 from incoop.query.sources.delimited import DelimitedText
 from incoop.query.sources.json_lines import JsonLines
+from incoop.query.sources.tagged import TaggedText
 from incoop.query.sources.text_format import TextFormat
 from incoop.query.sources.text_lines import TextLines
 from incoop.query.types import BYTES, Field, Row, TupleType
 
 _BANK = "org.apache.pig.piggybank.storage."
+#: Those that take PigStorage's options; the second keeps schemas always.
+_STORAGES = ("PigStorage", _BANK + "PigStorageSchema")
 #: Loaders that are there in Pig and not here, by the end of their names, and what to write.
 _INSTEAD = {
     "AvroStorage": "Convert the files to JSON lines, and use JsonLoader.",
@@ -49,6 +53,7 @@ class _Asked:
     arguments: tuple[str, ...]
     schema: Schema
     position: Position | None
+    loads: bool = False
 
     def takes(self, most: int, said: str) -> None:
         if len(self.arguments) > most:
@@ -56,9 +61,15 @@ class _Asked:
 
 
 def format_of(
-    name: str, arguments: Sequence[str] = (), schema: Schema | None = None, position: Position | None = None
+    name: str,
+    arguments: Sequence[str] = (),
+    schema: Schema | None = None,
+    position: Position | None = None,
+    loads: bool = False,
 ) -> TextFormat:
     """The format of a LOAD or a STORE; the schema is what AS declares, or what the rows to store have.
+
+    Of a LOAD that is to put the file's name before each row, the schema has it as its first field.
 
     Example:
         >>> format_of("org.apache.pig.builtin.PigStorage", [","]).delimiter
@@ -68,7 +79,7 @@ def format_of(
     known = FORMATS.get(plain)
     if known is not None:
         try:
-            return known(_Asked(plain.rpartition(".")[2], tuple(arguments), schema or Schema(None), position))
+            return known(_Asked(plain.rpartition(".")[2], tuple(arguments), schema or Schema(None), position, loads))
         except BadPattern as trouble:
             raise BadPlan(trouble.message, position) from None
     last = plain.rpartition(".")[2]
@@ -81,9 +92,29 @@ def format_of(
 
 def source_tag(name: str, arguments: Sequence[str] = (), position: Position | None = None) -> SourceTag | None:
     """What PigStorage is to put before each row: `-tagFile` the file's name, `-tagPath` its path."""
-    if plain_name(name) not in ("PigStorage", _BANK + "PigStorageSchema"):
-        return None
-    return storage_options(arguments, position).tag
+    return storage_options(arguments, position).tag if plain_name(name) in _STORAGES else None
+
+
+def schema_beside(name: str, arguments: Sequence[str] = (), position: Position | None = None) -> SchemaBeside:
+    """Whether a LOAD without AS finds its schema beside the data."""
+    plain = plain_name(name)
+    if plain in _STORAGES:
+        found = storage_options(arguments, position).beside
+        return "must" if plain != "PigStorage" and found == "may" else found
+    return "may" if plain == "JsonLoader" and not arguments else "no"
+
+
+def files_beside(
+    name: str, arguments: Sequence[str], form: TextFormat, position: Position | None = None
+) -> dict[str, bytes]:
+    """What a STORE writes beside the data, by names of files."""
+    plain, fields = plain_name(name), form.schema.fields
+    if fields is None:
+        return {}
+    if plain in _STORAGES:
+        options = storage_options(arguments, position)
+        return schema_files(fields, options.delimiter) if options.schema or plain != "PigStorage" else {}
+    return schema_files(fields, "\t") if plain == "JsonStorage" else {}
 
 
 def dumped(row: Row, fields: Sequence[Field] | None) -> str:
@@ -98,7 +129,13 @@ def dumped(row: Row, fields: Sequence[Field] | None) -> str:
 
 def _pig_storage(asked: _Asked) -> TextFormat:
     options = storage_options(asked.arguments, asked.position)
-    return DelimitedText(asked.schema, options.delimiter)
+    if not asked.loads or options.tag is None:
+        return DelimitedText(asked.schema, options.delimiter)
+    fields = asked.schema.fields
+    if fields == ():
+        raise BadPlan(f"-tag{options.tag.title()} makes a field; AS has none.", asked.position)
+    rest = DelimitedText(Schema(None if fields is None else fields[1:]), options.delimiter)
+    return TaggedText(asked.schema, rest, options.tag == "path")
 
 
 def _lines(asked: _Asked) -> TextFormat:
@@ -116,7 +153,9 @@ def _json_in(asked: _Asked) -> TextFormat:
     if not asked.arguments:
         if asked.schema.fields is None:
             raise BadPlan(
-                "JsonLoader finds fields by their names: write JsonLoader('name: chararray, age: int').", asked.position
+                "JsonLoader finds fields by their names, and there is no .pig_schema beside the data: write "
+                "JsonLoader('name: chararray, age: int').",
+                asked.position,
             )
         return JsonLines(asked.schema)
     said = Schema(read_schema(asked.arguments[0], asked.position))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from incoop.fronts.pig.running.paths import choices_of, parts_of
+from incoop.fronts.pig.named_paths import choices_of, parts_of
 from incoop.fronts.pig.running.steps import DumpStep, IllustrateStep, Loads, StoreStep
 from incoop.query.expressions.walk import scalars
 from incoop.query.plan.node import Plan

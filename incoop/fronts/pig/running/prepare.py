@@ -36,7 +36,7 @@ from incoop.fronts.pig.udfs import load_udfs
 from incoop.query.errors import BadPlan, nearest
 from incoop.query.plan.single import Scan
 from incoop.query.schema import Schema
-from incoop.query.types import BagType
+from incoop.query.types import BagType, Field
 
 #: Scripts that run scripts that run scripts: more than this are a circle.
 _DEEPEST = 20
@@ -55,12 +55,17 @@ class Preparation:
     notes: list[str] = field(default_factory=list)
     #: Folders that are stored into, and where that is said.
     _folders: dict[Path, PigNode] = field(default_factory=dict)
+    #: The same folders, with the fields that lie beside the data.
+    _stored: dict[Path, tuple[Field, ...] | None] = field(default_factory=dict)
     _depth: int = 0
 
     def script(self, script: s.PigScript, folder: Path | None = None) -> list[ScriptStep]:
         """The steps of a script."""
-        self._statements(script.statements, ScriptScope(PIG, folder or Path()))
+        self._statements(script.statements, self._scope(folder or Path()))
         return self.steps
+
+    def _scope(self, folder: Path) -> ScriptScope:
+        return ScriptScope(PIG, folder, stored=self._stored)
 
     def _statements(self, statements: tuple[s.Statement, ...], scope: ScriptScope) -> bool:
         """Translate statements; whether the script ends here."""
@@ -134,14 +139,15 @@ class Preparation:
             )
         self._folders[folder] = statement
         name = relation.alias or "output"
-        plan = stored(name, relation, statement.function, scope, at(statement))
-        self.steps.append(StoreStep(statement, plan, folder, scope.loads))
+        plan, beside = stored(name, relation, statement.function, scope, at(statement))
+        self._stored[folder] = plan.format.schema.fields if beside else None
+        self.steps.append(StoreStep(statement, plan, folder, scope.loads, beside))
 
     def _explained(self, statement: s.ExplainStatement | s.IllustrateStatement, scope: ScriptScope) -> None:
         if statement.script is not None:
             inner = Preparation(self.text_of, _depth=self._depth + 1)
             read = self._read(statement.script, statement.params, statement.param_files, statement, scope)
-            inner._statements(read.statements, ScriptScope(PIG, scope.folder))
+            inner._statements(read.statements, inner._scope(scope.folder))
             chosen = tuple(each for step in inner.steps for each in _outputs_of(step))
             loads = next((step.loads for step in inner.steps if isinstance(step, StoreStep | DumpStep)), {})
         elif statement.source is None and isinstance(statement, s.ExplainStatement):
@@ -176,7 +182,7 @@ class Preparation:
             return
         read = self._read(statement.script, statement.params, statement.param_files, statement, scope)
         self._depth += 1
-        self._statements(read.statements, ScriptScope(PIG, scope.folder) if statement.batch else scope)
+        self._statements(read.statements, self._scope(scope.folder) if statement.batch else scope)
         self._depth -= 1
         if statement.batch:
             self.steps.append(BatchEnd(statement))

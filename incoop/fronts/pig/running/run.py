@@ -17,6 +17,7 @@ from incoop.engine.save import demand_folder
 from incoop.fronts.pig.errors import MissingInput, TextOf, running
 from incoop.fronts.pig.formats import dumped
 from incoop.fronts.pig.running.batches import Output, plan_of, rounds
+from incoop.fronts.pig.running.beside import write_beside
 from incoop.fronts.pig.running.checks import check_inputs, check_outputs
 from incoop.fronts.pig.running.paths import inputs_of
 from incoop.fronts.pig.running.shell import run_shell
@@ -117,6 +118,7 @@ class ScriptRun:
             for number, output in enumerate(ready):
                 if isinstance(output, StoreStep):
                     written = result.save(number, output.folder)
+                    write_beside(output.folder, output.beside)
                     self.report.written += len(written)
                     self.tell(f"{len(written)} part files written to {output.folder}")
                 else:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from incoop.fronts.pig.syntax.nodes import PigNode
@@ -28,6 +28,8 @@ class StoreStep(ScriptStep):
     plan: Store
     folder: Path
     loads: Loads
+    #: Small files beside the part files, by their names.
+    beside: Mapping[str, bytes] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """LOAD, STORE and STREAM: what comes in and goes out, in which format.
 
 Contract: a scan is named by the alias that it was loaded as, not by its path, so that another path does not make
-another query; the scope knows the path. Paths are not looked at here.
+another query; the scope knows the path. Only a schema that lies beside the data is looked at here.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from incoop.fronts.pig import formats
 from incoop.fronts.pig.errors import PigPosition, at, refuse
 from incoop.fronts.pig.syntax import operators as o
 from incoop.fronts.pig.syntax.statements import DefineCommand
+from incoop.fronts.pig.translation.schema_beside import with_schema_beside
 from incoop.fronts.pig.translation.scope import LoadedPath, ScriptRelation, ScriptScope
 from incoop.fronts.pig.types import fields_of
 from incoop.query.errors import BadPlan, QueryError, nearest
@@ -26,9 +27,13 @@ _DEFAULT = o.FunctionReference("PigStorage")
 
 
 def loaded(alias: str | None, operator: o.LoadOperator, script: ScriptScope) -> ScriptRelation:
-    served(operator.path, at(operator))
-    declared = None if operator.schema is None else Schema(fields_of(operator.schema))
-    form = format_called(operator.function, declared or Schema(None), script, at(operator))
+    where = at(operator)
+    served(operator.path, where)
+    called = _called(operator.function, script)
+    place = where if operator.function is None else at(operator.function)
+    declared = None if operator.schema is None else fields_of(operator.schema)
+    fields = with_schema_beside(called, operator.path, declared, script, place)
+    form = formats.format_of(called.name, called.arguments or (), Schema(fields), place, loads=True)
     plan = Scan(_scan_name(alias, operator, form, script), form, position=at(operator))
     return ScriptRelation(None, plan, form.schema)
 
@@ -55,30 +60,25 @@ def _scan_name(alias: str | None, operator: o.LoadOperator, form: TextFormat, sc
     return name
 
 
-def format_called(
-    function: o.FunctionReference | None, schema: Schema, script: ScriptScope, where: PigPosition
-) -> TextFormat:
-    """The format that USING names; PigStorage where it names none."""
+def _called(function: o.FunctionReference | None, script: ScriptScope) -> o.FunctionReference:
+    """What USING names; PigStorage where it names nothing."""
     called = function or _DEFAULT
-    place = where if function is None else at(function)
     defined = script.functions.get(called.name)
-    if defined is not None:
-        called = o.FunctionReference(defined.name, called.arguments or defined.arguments)
-    if formats.source_tag(called.name, called.arguments or (), place) is not None:
-        raise QueryError(
-            "-tagFile and -tagPath are not carried out: what is reused goes by the content of files, not by their "
-            "names. Write the name into the records, or LOAD the files one by one and add it with FOREACH.",
-            place,
-        )
-    return formats.format_of(called.name, called.arguments or (), schema, place)
+    if defined is None:
+        return called
+    return o.FunctionReference(defined.name, called.arguments or defined.arguments)
 
 
 def stored(
     name: str, source: ScriptRelation, function: o.FunctionReference | None, script: ScriptScope, where: PigPosition
-) -> Store:
-    """What STORE writes."""
-    form = format_called(function, source.schema, script, where)
-    return Store(source.plan, name, form, position=where)
+) -> tuple[Store, dict[str, bytes]]:
+    """What STORE writes, and the files beside it."""
+    called = _called(function, script)
+    place = where if function is None else at(function)
+    form = formats.format_of(called.name, called.arguments or (), source.schema, place)
+    return Store(source.plan, name, form, position=where), formats.files_beside(
+        called.name, called.arguments or (), form, place
+    )
 
 
 # ---- STREAM

@@ -39,7 +39,7 @@ def relation_of(written: o.Relation, script: ScriptScope, alias: str | None = No
         case o.CrossOperator(sources):
             return crossed([_whole(each, script) for each in sources], written)
         case o.UnionOperator(sources):
-            return united([_whole(each, script) for each in sources], written)
+            return united([_whole(each, script) for each in sources], written, script)
         case o.CubeOperator(source):
             return cubed(_whole(source, script), written, script)
         case o.StreamOperator(source):

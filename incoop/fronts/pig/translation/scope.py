@@ -87,6 +87,8 @@ class ScriptScope:
     previous: ScriptRelation | None = None
     #: What is loaded, by the names of scans.
     loads: dict[str, LoadedPath] = field(default_factory=dict)
+    #: Folders that the script has stored into by now, each with the fields that lie beside the data.
+    stored: dict[Path, tuple[Field, ...] | None] = field(default_factory=dict)
     #: What a reader of the script should know, each once.
     notes: list[str] = field(default_factory=list)
 

@@ -51,16 +51,20 @@ def _beside(sources: list[ScriptRelation], plan: Plan, inner: bool) -> ScriptRel
     return ScriptRelation(None, plan, schema, frozenset(bags))
 
 
-def united(sources: list[ScriptRelation], operator: o.UnionOperator) -> ScriptRelation:
+def united(sources: list[ScriptRelation], operator: o.UnionOperator, script: ScriptScope) -> ScriptRelation:
     where = at(operator)
     if operator.onschema:
         return _united_by_name(sources, where)
     widths = {source.schema.width for source in sources}
-    if None in widths:
-        return ScriptRelation(None, Union(tuple(source.plan for source in sources), position=where), Schema(None))
     if len(widths) > 1:
-        shown = " and ".join(map(str, sorted(width for width in widths if width is not None)))
-        raise BadPlan(f"inputs of this UNION have {shown} fields. Write UNION ONSCHEMA to match them by name.", where)
+        counts = sorted(width for width in widths if width is not None)
+        shown = " and ".join([*map(str, counts), *(["an unknown number of"] if None in widths else [])])
+        script.note(
+            f"inputs of the UNION at {operator.place} have {shown} fields: rows keep their own, and no field has a "
+            "name from there on. UNION ONSCHEMA matches them by name."
+        )
+    if len(widths) > 1 or None in widths:
+        return ScriptRelation(None, Union(tuple(source.plan for source in sources), position=where), Schema(None))
     columns = zip(*(each.schema.fields or () for each in sources), strict=True)
     fields = tuple(_merged(list(column), where) for column in columns)
     places = tuple(range(len(fields)))
