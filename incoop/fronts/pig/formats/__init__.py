@@ -1,7 +1,7 @@
 """Loaders and storers by the names that scripts call them: PigStorage, JsonLoader and the others, as formats of
 queries.
 
-What an analysis calls: `format_of(name, arguments, schema)` gives the TextFormat of a LOAD or a STORE, `source_tag`
+What an analysis calls: `format_of(name, arguments, schema)` gives the Format of a LOAD or a STORE, `source_tag`
 says whether PigStorage puts the file's name before each row (a format sees bytes, and no names); `dumped(row,
 fields)` is a row as DUMP prints it.
 
