@@ -6,14 +6,16 @@ Contract: a chunk that a manifest names is never removed; nothing is removed whi
 from __future__ import annotations
 
 import enum
+import json
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
-from incoop.base.own_files import remove
+from incoop.base.own_files import NotAFile, read_regular, remove
 from incoop.inchdfs.errors import DatasetStoreTooNew, StoreDamaged
 from incoop.inchdfs.store.dataset_store import DatasetStore, all_manifests
 from incoop.inchdfs.store.pack_writer import PackWriter
@@ -105,6 +107,19 @@ def _remove_indexes_of_vanished_inputs(store: DatasetStore, done: CollectedChunk
             if not dry_run:
                 remove(path)
                 remove(stretch_path(path))
+    for path in store.inputs.glob("*.columns"):  # of files whose columns are read by themselves
+        if not any(Path(name).exists() for name in _indexed(path)):
+            done.bytes += path.lstat().st_size
+            done.indexes += 1
+            if not dry_run:
+                remove(path)
+
+
+def _indexed(path: Path) -> list[str]:
+    """The files that an index of columns names. It is a cache: one that cannot be read is as good as none."""
+    with suppress(OSError, NotAFile, ValueError, RecursionError, LookupError, TypeError):
+        return [str(row[0]) for row in json.loads(read_regular(path))["files"]]
+    return []
 
 
 def _live(store: DatasetStore) -> npt.NDArray[np.bytes_]:

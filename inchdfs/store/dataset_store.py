@@ -7,6 +7,7 @@
         datasets/NAME/000001.manifest   one file a version, never changed
         packs/ID.pack, ID.index         chunk bytes, append only
         inputs/ID.manifest              indexes of inputs given by path (index.py)
+        inputs/ID.columns               of those that are read by column (incoop/query/execution/parquet_index.py)
         temporary/                      what an interrupted put left; `incoop gc` removes it
 
 Contract: a version appears whole or not at all; a put never touches an earlier version; two puts at once give two

@@ -29,7 +29,7 @@ from incoop.memo import WorkerConfig
 _NOTES = "_incoop.json"
 
 #: What we call a part file.
-_PART = re.compile(r"part-\d{5,9}")
+_PART = re.compile(r"part-\d{5,9}(?:\.parquet)?")
 
 
 class OutputFolderTaken(IncoopError):
@@ -82,6 +82,11 @@ class Printer(Protocol):
         """Names what it prints: equal names, equal text for equal pairs."""
         ...
 
+    @property
+    def suffix(self) -> str:
+        """How the names of part files end."""
+        ...
+
     def __call__(self, pairs: Sequence[Pair]) -> Iterable[bytes]: ...
 
 
@@ -91,6 +96,7 @@ class PairLines:
 
     #: Nothing: notes of earlier versions name no printer.
     said: str = ""
+    suffix: str = ""
 
     def __call__(self, pairs: Sequence[Pair]) -> Iterable[bytes]:
         return (text.encode("utf-8", "surrogatepass") for text in _texts(iter(pairs)))
@@ -183,7 +189,7 @@ def _save_parts(
         return f"{output.content(part).hex()}{printer.said}"
 
     written = _notes(folder)
-    wanted = {f"part-{part:05d}": part for part in range(len(output))}
+    wanted = {f"part-{part:05d}{printer.suffix}": part for part in range(len(output))}
     fresh = {
         name: part for name, part in wanted.items() if written.get(name) != [content(part), *_stamp(folder / name)]
     }

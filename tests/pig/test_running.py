@@ -467,3 +467,21 @@ def test_a_function_that_raises_shows_its_traceback_and_the_record(pig: Pig) -> 
 def test_a_file_of_functions_that_is_not_there(pig: Pig) -> None:
     with pytest.raises(ScriptError, match=r"script:1:1: .*nothing.py"):
         pig.run("REGISTER 'nothing.py' USING jython AS mine;\n")
+
+
+def test_parquet_is_stored_and_loaded_by_the_names_of_its_columns(pig: Pig) -> None:
+    pig.write("marks", "ann\t4\tx", "bob\t3\ty", "\t\tz")
+    pig.run(
+        "a = LOAD 'marks' AS (name: chararray, mark: int, note); g = GROUP a BY name;"
+        "STORE g INTO 'groups' USING org.apache.parquet.pig.ParquetStorer();"
+    )
+    script = (
+        "b = LOAD 'groups' USING parquet.pig.ParquetLoader('a: {(name: chararray, mark: int, note: bytearray)}');"
+        "c = FOREACH b GENERATE FLATTEN(a.(note, mark)); d = ORDER c BY note; DUMP d;"
+    )
+    pig.run(script)
+    assert pig.printed == ["(x,4)", "(y,3)", "(z,)"]
+    with pytest.raises(IncoopError, match=r"'a' is list.*not text"):
+        pig.run("b = LOAD 'groups' USING parquet.pig.ParquetLoader() AS (a: chararray); DUMP b;")
+    with pytest.raises(IncoopError, match="finds columns by their names"):
+        pig.run("b = LOAD 'groups' USING parquet.pig.ParquetLoader(); DUMP b;")

@@ -4,6 +4,8 @@
 - ordering.py: sorts, first rows, ranks
 - relations.py: rows on their way; records.py, reading.py: files and results to rows; held.py: rows by column or one by
 one; steps.py: what is done with each; sinks.py: what is sent to a stage; mapper.py: all of these as a mapper
+- parquet_input.py: Parquet files as blocks; parquet_groups.py: what names a row group, and how it is read;
+parquet_index.py: what is known of files that did not change
 - keys.py, order_bytes.py: keys of groups, and what rows are sorted by; reducers.py: what becomes of a key's values
 - explain.py: what would run; stream.py: rows through a command; save.py: part files; report.py: what ran
 - sessions.py: what is needed of a session

@@ -19,6 +19,7 @@ from incoop.query.execution import reducers
 from incoop.query.execution.held import Types
 from incoop.query.execution.keys import KeyForm
 from incoop.query.execution.ordering import Ordering
+from incoop.query.execution.parquet_input import ParquetInput, ReadParquet
 from incoop.query.execution.reading import PairShape, ReadPairs, ReadText
 from incoop.query.execution.records import cut_by
 from incoop.query.execution.relations import Branch, FewPairs, Relation
@@ -64,7 +65,9 @@ from incoop.query.plan.single import (
     TopK,
     WindowOver,
 )
+from incoop.query.sources.parquet import Parquet
 from incoop.query.sources.tagged import TaggedText
+from incoop.query.sources.text_format import TextFormat
 from incoop.query.types import Row, Type
 
 #: Rows of a cross's smaller side: they travel to each task.
@@ -128,6 +131,13 @@ class Compiler(Ordering):
                 return relation
             results = tuple(Reference(at, kinds[at]) for at in plan.wanted)
             return relation.through(ProjectRows(tag, said_hash("project", *map(digest_of, results)), results), types)
+        if isinstance(plan.format, Parquet):
+            wanted = tuple(range(len(plan.format.known()))) if plan.wanted is None else plan.wanted
+            source = ParquetInput(lambda: self._session.datasets, given, plan.format, wanted)
+            branch = Branch(source, ReadParquet(plan.format, wanted), digest(plan), tag)
+            return Relation((branch,), types, frozenset([tag]))
+        if not isinstance(plan.format, TextFormat):
+            raise BadPlan(f"nothing is known of how to read {type(plan.format).__name__}.", plan.position)
         first = ReadText(plan.format, plan.wanted, types, True) if getattr(plan.format, "header", False) else None
         branch = Branch(given, ReadText(plan.format, plan.wanted, types), digest(plan), tag, cut_by(plan.format), first)
         return Relation((branch,), types, frozenset([tag]))

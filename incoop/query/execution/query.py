@@ -22,7 +22,7 @@ from incoop.query.plan.node import Plan, every_plan
 from incoop.query.plan.single import Scan, Store
 from incoop.query.rules import rewritten
 from incoop.query.sources.delimited import DelimitedText
-from incoop.query.sources.text_format import TextFormat
+from incoop.query.sources.text_format import Format
 from incoop.query.types import Row
 from incoop.query.warnings import KINDS
 
@@ -78,7 +78,7 @@ def _look_for(named: Any) -> None:
                 expand(one)
 
 
-def _format_of(plan: Plan) -> TextFormat:
+def _format_of(plan: Plan) -> Format:
     return plan.format if isinstance(plan, Store) else DelimitedText(plan.schema)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from incoop.inchdfs.cutting.records import Buffer, Csv, Lines
 from incoop.query.sources.quoted import QuotedText
-from incoop.query.sources.text_format import TextFormat
+from incoop.query.sources.text_format import Format
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +37,6 @@ class UncutRows:
         return [chunk] if chunk else []
 
 
-def cut_by(form: TextFormat) -> UncutLines | UncutRows:
+def cut_by(form: Format) -> UncutLines | UncutRows:
     """How files in a format are cut."""
     return UncutRows(Csv(form.delimiter)) if isinstance(form, QuotedText) else UncutLines()

@@ -14,7 +14,7 @@ from incoop.contraction.parts.packs import BlockLost
 from incoop.engine.blocks import PairBlock
 from incoop.engine.stored import BlobReader
 from incoop.query.execution.held import Types
-from incoop.query.execution.reading import Reading
+from incoop.query.execution.reading import Reading, ReadPairs
 from incoop.query.execution.records import UncutLines, UncutRows
 from incoop.query.execution.steps import RowStep
 
@@ -57,7 +57,8 @@ class Relation:
     def stored(self) -> Branch | None:
         """The only branch, if its rows are stored as they are."""
         only = self.branches[0]
-        return only if len(self.branches) == 1 and not only.steps and only.records is None else None
+        stored = isinstance(only.reading, ReadPairs)
+        return only if len(self.branches) == 1 and not only.steps and stored else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Rows of an output as part files, in the text of a format.
+"""Rows of an output as part files, in a format.
 
 Contract: part files of an ordered output, one after the other, are its rows in order: one file a range. Those of others
 are the parts of the stage that made them. Only files whose content changed are written again.
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -18,24 +17,23 @@ from incoop.engine.stored import BlobReader
 from incoop.query.execution.reading import PairShape, ReadPairs
 from incoop.query.execution.relations import Branch
 from incoop.query.execution.sessions import JobResult
-from incoop.query.sources.text_format import TextFormat
-
-#: Rows that are printed at once: some megabytes of text.
-_AT_ONCE = 10_000
+from incoop.query.sources.text_format import Format
 
 
 @dataclass(frozen=True, slots=True)
 class PrintRows:
-    """Pairs of a stage as text."""
+    """Pairs of a stage as a file."""
 
     reading: ReadPairs
-    form: TextFormat
+    form: Format
     said: str
 
     def __call__(self, pairs: Sequence[Pair]) -> Iterator[bytes]:
-        rows = iter(self.reading.rows(pairs))
-        while some := list(islice(rows, _AT_ONCE)):
-            yield self.form.printed(some)
+        return self.form.file_of(self.reading.rows(pairs))
+
+    @property
+    def suffix(self) -> str:
+        return self.form.suffix
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +67,7 @@ class _Ranges:
         return [_Range([self._pairs[part]])]  # type: ignore[list-item]
 
 
-def save_rows(branch: Branch, form: TextFormat, folder: Path, ordered: bool) -> list[Path]:
+def save_rows(branch: Branch, form: Format, folder: Path, ordered: bool) -> list[Path]:
     """Bring a folder up to date; return the files that were written."""
     reading: Any = branch.reading
     result: JobResult = branch.input

@@ -12,6 +12,7 @@ from incoop.engine.explain import Explanation
 from incoop.engine.output import Output
 from incoop.engine.report import RunReport
 from incoop.engine.save import Printer
+from incoop.inchdfs import DatasetStore
 from incoop.job import Job
 
 
@@ -32,6 +33,9 @@ class JobResult(Protocol):
 
 class RunsJobs(Protocol):
     """What runs stages, as `incoop.JobSession`."""
+
+    #: Where indexes of inputs are kept.
+    datasets: DatasetStore
 
     def run(self, job: Job, inputs: Any) -> JobResult: ...
 

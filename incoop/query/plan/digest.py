@@ -15,7 +15,7 @@ from incoop.base.content_ids import content_id
 from incoop.query.expressions.nodes import Expression
 from incoop.query.functions.function import Function
 from incoop.query.plan.node import Plan
-from incoop.query.sources.text_format import TextFormat
+from incoop.query.sources.text_format import Format
 from incoop.query.types import BagType, Field, MapType, PlainType, TupleType, Type
 
 #: What nodes, expressions, functions and the order of values mean. Another meaning of any of them, another number.
@@ -49,7 +49,7 @@ class _Digests:
             return self.of(value).hex()
         if isinstance(value, Type):
             return str(value) if named else shape(value)
-        if isinstance(value, TextFormat):
+        if isinstance(value, Format):
             return self._fields(value, True)
         if isinstance(value, Function):
             return f"{value.name!r} {value.version}"

@@ -11,7 +11,7 @@ from incoop.query.functions.aggregate import Aggregate
 from incoop.query.partial import Aggregation
 from incoop.query.plan.node import Plan
 from incoop.query.schema import Schema
-from incoop.query.sources.text_format import TextFormat
+from incoop.query.sources.text_format import Format
 
 
 def show_plan(plan: Plan) -> str:
@@ -58,7 +58,7 @@ def _title(node: Plan) -> str:
         if isinstance(value, tuple) and any(isinstance(part, Plan) for part in value):
             continue
         shown = _value(value, schemas[0] if schemas else Schema())
-        parts.append(each.name if value is True else f"as {shown}" if isinstance(value, TextFormat) else shown)
+        parts.append(each.name if value is True else f"as {shown}" if isinstance(value, Format) else shown)
     directions = getattr(node, "directions", ())
     if any(each.descending for each in directions):
         parts.append("(" + ", ".join("descending" if each.descending else "ascending" for each in directions) + ")")
@@ -68,7 +68,7 @@ def _title(node: Plan) -> str:
 def _value(value: Any, schema: Schema) -> str:
     if isinstance(value, Expression):
         return show(value)
-    if isinstance(value, TextFormat):
+    if isinstance(value, Format):
         return f"{type(value).__name__}{value.schema}"
     if isinstance(value, Aggregation):
         return f"{_aggregate(value.aggregate)}({', '.join(map(show, value.arguments))})"

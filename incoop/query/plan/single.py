@@ -11,7 +11,7 @@ from incoop.query.order import Direction
 from incoop.query.partial import Aggregation
 from incoop.query.plan.node import Plan, check_condition, check_fields
 from incoop.query.schema import Schema
-from incoop.query.sources.text_format import TextFormat
+from incoop.query.sources.text_format import Format, TextFormat
 from incoop.query.types import LONG, Field
 
 
@@ -20,7 +20,7 @@ class Scan(Plan):
     """Records of an input, in a format; only the wanted fields of them, where some are not read."""
 
     name: str
-    format: TextFormat
+    format: Format
     wanted: tuple[int, ...] | None = None
 
     def _derived(self) -> Schema:
@@ -235,4 +235,4 @@ class Store(_RowByRow):
     """Rows written to an output, in a format."""
 
     name: str
-    format: TextFormat
+    format: Format

@@ -1,7 +1,8 @@
 """Fields that nobody asks for are not read, and not carried along.
 
 (1) From the outputs down, each node is asked for some of its fields. (2) It asks its inputs for what these need, and
-says where they are now.
+says where they are now. A node with several users keeps all fields, since it is computed once: but not one that is
+never computed by itself, as a scan is read by whoever needs it.
 (3) A node whose result depends on whole rows (distinct, limits and sorts with their ties, bags) asks for all.
 """
 
@@ -28,7 +29,6 @@ def prune_columns(plans: tuple[Plan, ...]) -> tuple[Plan, ...]:
 
 class _Pruning:
     def __init__(self, plans: tuple[Plan, ...]) -> None:
-        #: Sub-plans with several users keep all fields that any of them has: they are computed once.
         self._uses: dict[int, int] = {}
         seen: set[int] = set()
         for plan in plans:
@@ -52,7 +52,7 @@ class _Pruning:
     def asked(self, plan: Plan, wanted: Iterable[int]) -> Pruned:
         """A plan of which some fields are asked for."""
         width = plan.schema.width
-        if width is None or self._uses.get(id(plan), 0) > 1:
+        if width is None or (self._uses.get(id(plan), 0) > 1 and not _is_read(plan)):
             return self.whole(plan), {at: at for at in wanted}
         return self._pruned(plan, set(wanted))
 
@@ -153,6 +153,11 @@ class _Pruning:
                 lower = Project(lower, results, tuple(known[places[at]].name for at in kept))
             inputs.append(lower)
         return replace(plan, inputs=tuple(inputs)), _places(kept)
+
+
+def _is_read(plan: Plan) -> bool:
+    """Whether rows come from a file, some of them left out, and nothing else is done with them."""
+    return isinstance(plan, Scan) or (isinstance(plan, Filter) and _is_read(plan.input))
 
 
 def _picked(plan: Plan, places: dict[int, int]) -> Pruned:

@@ -5,6 +5,7 @@
 line
 - tagged.py: records of a format behind the name of their file
 - arrow_text.py: delimited text by pyarrow's reader, where it reads the same
+- parquet.py: columns in row groups; arrow_values.py: which of their types is which of ours
 
 Imports schema, casts and expressions of `incoop.query`; pyarrow only where columns are asked for.
 """

@@ -1,16 +1,17 @@
-"""What a format of records is to a query: bytes of whole records to rows or columns, and rows to bytes.
+"""What a format of records is to a query; one of text: bytes of whole records to rows or columns, and rows to bytes.
 
-Contract: `columns` gives exactly what `rows` gives, values and warnings; it is the faster of the two. Both are pure
-functions of the chunk's bytes. A field that does not fit its type is null, counted; nothing that bytes can hold is an
-error.
+Contract: equal rows have equal bytes. `columns` gives exactly what `rows` gives, values and warnings; it is the faster
+of the two. Both are pure functions of the chunk's bytes. A field that does not fit its type is null, counted; nothing
+that bytes can hold is an error.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from itertools import islice
+from typing import TYPE_CHECKING, ClassVar
 
 from incoop.query.schema import Schema
 from incoop.query.types import Row
@@ -20,11 +21,27 @@ if TYPE_CHECKING:
     from incoop.query.expressions.batches import ColumnBatch
 
 
+#: Rows that are printed at once: some megabytes of text.
+_AT_ONCE = 10_000
+
+
 @dataclass(frozen=True, slots=True)
-class TextFormat(ABC):
-    """A format of records. Its fields say all that rows depend on besides the chunk."""
+class Format(ABC):
+    """A format of records. Its fields say all that rows depend on besides the content."""
 
     schema: Schema
+
+    #: How names of part files end.
+    suffix: ClassVar[str] = ""
+
+    @abstractmethod
+    def file_of(self, rows: Iterable[Row]) -> Iterator[bytes]:
+        """A file of rows, piece by piece."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextFormat(Format):
+    """A format of text: chunks of it, cut behind records, can be read one by one."""
 
     @abstractmethod
     def rows(
@@ -47,6 +64,11 @@ class TextFormat(ABC):
     @abstractmethod
     def printed(self, rows: Iterable[Row]) -> bytes:
         """Rows as records, each ended."""
+
+    def file_of(self, rows: Iterable[Row]) -> Iterator[bytes]:
+        left = iter(rows)
+        while some := list(islice(left, _AT_ONCE)):
+            yield self.printed(some)
 
 
 def lines_of(chunk: bytes) -> list[bytes]:

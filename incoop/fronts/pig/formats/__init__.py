@@ -1,7 +1,7 @@
 """Loaders and storers by the names that scripts call them: PigStorage, JsonLoader and the others, as formats of
 queries.
 
-What an analysis calls: `format_of(name, arguments, schema)` gives the TextFormat of a LOAD or a STORE, `source_tag`
+What an analysis calls: `format_of(name, arguments, schema)` gives the Format of a LOAD or a STORE, `source_tag`
 says whether a LOAD's rows begin with the name of their file, `schema_beside` whether it finds its schema beside the
 data, `files_beside` what a STORE writes there; `dumped(row, fields)` is a row as DUMP prints it.
 

@@ -18,8 +18,9 @@ from incoop.query.errors import BadPlan, Position, UnknownFunction
 from incoop.query.schema import Schema
 from incoop.query.sources.delimited import DelimitedText
 from incoop.query.sources.json_lines import JsonLines
+from incoop.query.sources.parquet import Parquet
 from incoop.query.sources.tagged import TaggedText
-from incoop.query.sources.text_format import TextFormat
+from incoop.query.sources.text_format import Format, TextFormat
 from incoop.query.sources.text_lines import TextLines
 from incoop.query.types import BYTES, Field, Row, TupleType
 
@@ -30,8 +31,6 @@ _STORAGES = ("PigStorage", _BANK + "PigStorageSchema")
 _INSTEAD = {
     "AvroStorage": "Convert the files to JSON lines, and use JsonLoader.",
     "OrcStorage": "Convert the files to CSV or JSON lines.",
-    "ParquetLoader": "Convert the files to CSV or JSON lines.",
-    "ParquetStorer": "STORE … USING JsonStorage(), and convert what is stored.",
     "TrevniStorage": "Convert the files to JSON lines, and use JsonLoader.",
     "HBaseStorage": "Export the table to files, and load these.",
     "HCatLoader": "Name the table's files, with PigStorage('\\u0001').",
@@ -66,7 +65,7 @@ def format_of(
     schema: Schema | None = None,
     position: Position | None = None,
     loads: bool = False,
-) -> TextFormat:
+) -> Format:
     """The format of a LOAD or a STORE; the schema is what AS declares, or what the rows to store have.
 
     Of a LOAD that is to put the file's name before each row, the schema has it as its first field.
@@ -105,7 +104,7 @@ def schema_beside(name: str, arguments: Sequence[str] = (), position: Position |
 
 
 def files_beside(
-    name: str, arguments: Sequence[str], form: TextFormat, position: Position | None = None
+    name: str, arguments: Sequence[str], form: Format, position: Position | None = None
 ) -> dict[str, bytes]:
     """What a STORE writes beside the data, by names of files."""
     plain, fields = plain_name(name), form.schema.fields
@@ -175,6 +174,34 @@ def _json_out(asked: _Asked) -> TextFormat:
     return JsonLines(Schema(tuple(Field(each.name or f"val_{at}", each.type) for at, each in enumerate(fields))))
 
 
+def _parquet_in(asked: _Asked) -> Format:
+    """Columns by name: those that AS or the argument declares, as the types that they have in the files."""
+    asked.takes(1, "a schema")
+    declared = asked.schema
+    if asked.arguments:
+        said = Schema(read_schema(asked.arguments[0], asked.position))
+        if declared.fields is not None and [each.name for each in declared.fields] != [
+            each.name for each in said.fields or ()
+        ]:
+            raise BadPlan(
+                "ParquetLoader('…') and AS name different fields. Say them in one of the two.", asked.position
+            )
+        declared = said if declared.fields is None else declared
+    if declared.fields is None:
+        raise BadPlan(
+            "ParquetLoader finds columns by their names: write ParquetLoader('name: chararray, age: int').",
+            asked.position,
+        )
+    return Parquet(declared)
+
+
+def _parquet_out(asked: _Asked) -> Format:
+    asked.takes(0, "no arguments")
+    if asked.schema.fields is None:
+        raise BadPlan("ParquetStorer needs to know the fields. Declare them where they are loaded.", asked.position)
+    return Parquet(asked.schema)
+
+
 def _typed(asked: _Asked) -> TextFormat:
     return TypedLines(asked.schema)
 
@@ -226,7 +253,7 @@ def _log(pattern: str) -> Callable[[_Asked], TextFormat]:
 
 
 #: By the names of their classes, and by what comes behind the last dot: DEFINE often gives them that name.
-FORMATS: dict[str, Callable[[_Asked], TextFormat]] = {
+FORMATS: dict[str, Callable[[_Asked], Format]] = {
     "PigStorage": _pig_storage,
     "PigStreaming": _pig_storage,
     _BANK + "PigStorageSchema": _pig_storage,
@@ -239,6 +266,10 @@ FORMATS: dict[str, Callable[[_Asked], TextFormat]] = {
     _BANK + "MyRegExLoader": _pattern,
     _BANK + "apachelog.CommonLogLoader": _log(COMMON_LOG),
     _BANK + "apachelog.CombinedLogLoader": _log(COMBINED_LOG),
+    "org.apache.parquet.pig.ParquetLoader": _parquet_in,
+    "parquet.pig.ParquetLoader": _parquet_in,
+    "org.apache.parquet.pig.ParquetStorer": _parquet_out,
+    "parquet.pig.ParquetStorer": _parquet_out,
 }
 _SHORT = tuple(name.rpartition(".")[2] for name in FORMATS)
 FORMATS |= {name.rpartition(".")[2]: made for name, made in FORMATS.items()}

@@ -19,7 +19,7 @@ from incoop.query.errors import BadPlan, QueryError, nearest
 from incoop.query.plan.single import Scan, Store, StreamThrough
 from incoop.query.schema import Schema
 from incoop.query.sources.delimited import DelimitedText
-from incoop.query.sources.text_format import TextFormat
+from incoop.query.sources.text_format import Format
 
 #: What reads and writes lines with tabs.
 _TABBED = ("PigStreaming", "PigStorage")
@@ -46,7 +46,7 @@ def served(path: str, where: PigPosition) -> str:
         raise QueryError(str(error), where) from error
 
 
-def _scan_name(alias: str | None, operator: o.LoadOperator, form: TextFormat, script: ScriptScope) -> str:
+def _scan_name(alias: str | None, operator: o.LoadOperator, form: Format, script: ScriptScope) -> str:
     """The alias; with a number behind it where that is taken by another path or format."""
     wanted = LoadedPath(operator.path, script.folder, form, at(operator))
     for name, known in script.loads.items():

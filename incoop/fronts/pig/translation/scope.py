@@ -20,7 +20,7 @@ from incoop.query.functions.function import Registry
 from incoop.query.plan.node import Plan
 from incoop.query.plan.single import Project
 from incoop.query.schema import Schema
-from incoop.query.sources.text_format import TextFormat
+from incoop.query.sources.text_format import Format
 from incoop.query.types import BYTES, Field, Type
 
 
@@ -68,7 +68,7 @@ class LoadedPath:
 
     path: str
     folder: Path
-    form: TextFormat
+    form: Format
     position: PigPosition
 
 
