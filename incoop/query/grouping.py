@@ -25,22 +25,35 @@ Typed = tuple[ColumnValues, Type]
 
 def group_numbers(columns: Sequence[Typed], length: int) -> tuple[np.ndarray, list[tuple[Value, ...]]]:
     """A group's number for each row, and the key of each number."""
-    numbers = np.zeros(length, dtype=np.int64)
-    keys: list[tuple[Value, ...]] = [()]
-    for column, kind in columns:
+    numbers, values, count = group_columns(columns, length)
+    return numbers, list(zip(*values, strict=True)) if values else [()] * count
+
+
+def group_columns(columns: Sequence[Typed], length: int) -> tuple[np.ndarray, list[list[Value]], int]:
+    """A group's number for each row; the values that keys are of, by column, and how many keys there are."""
+    if not columns:
+        return np.zeros(length, dtype=np.int64), [], 1
+    numbers, first = _codes(*columns[0])
+    keys, count = [first], len(first)
+    for column, kind in columns[1:]:
         codes, values = _codes(column, kind)
         together = numbers * len(values) + codes
-        # What occurs is numbered from zero again; there are never more groups than rows.
-        size = len(keys) * len(values)
-        if size <= 4 * length + 1024:
-            used = np.flatnonzero(np.bincount(together, minlength=size))
-            renumbered = np.zeros(size, dtype=np.int64)
-            renumbered[used] = np.arange(len(used))
-            numbers = renumbered[together]
-        else:
-            used, numbers = np.unique(together, return_inverse=True)
-        keys = [(*keys[at // len(values)], values[at % len(values)]) for at in used.tolist()]
-    return numbers, keys
+        used, numbers = renumbered(together, count * len(values))
+        before, own = (used // max(len(values), 1)).tolist(), (used % max(len(values), 1)).tolist()
+        keys = [[each[at] for at in before] for each in keys] + [[values[at] for at in own]]
+        count = len(used)
+    return numbers, keys, count
+
+
+def renumbered(numbers: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
+    """The numbers below `size` that occur, ascending; and for each number, which of them it is."""
+    if size > 4 * len(numbers) + 1024:
+        used, places = np.unique(numbers, return_inverse=True)
+        return used, places
+    used = np.flatnonzero(np.bincount(numbers, minlength=size))
+    place_of = np.zeros(size, dtype=np.int64)
+    place_of[used] = np.arange(len(used))
+    return used, place_of[numbers]
 
 
 def _codes(column: ColumnValues, kind: Type) -> tuple[np.ndarray, list[Value]]:
@@ -54,7 +67,8 @@ def _codes(column: ColumnValues, kind: Type) -> tuple[np.ndarray, list[Value]]:
         column = pc.if_else(pc.is_nan(column), nan, column)
     found = pc.dictionary_encode(column, null_encoding="encode")
     codes = found.indices.to_numpy(zero_copy_only=False).astype(np.int64)
-    return codes, [canonical(value) for value in to_values(found.dictionary, kind)]
+    values = to_values(found.dictionary, kind)
+    return codes, [canonical(value) for value in values] if kind in FLOATS else values
 
 
 def _codes_of_values(column: list[Value]) -> tuple[np.ndarray, list[Value]]:
@@ -74,13 +88,14 @@ def _codes_of_values(column: list[Value]) -> tuple[np.ndarray, list[Value]]:
 def states_by_group(aggregate: Aggregate, columns: Sequence[Typed], numbers: np.ndarray, count: int) -> list[Any]:
     """The state of each group."""
     if type(aggregate) is CountRows:
-        return [int(each) for each in np.bincount(numbers, minlength=count)]
+        counts: list[int] = np.bincount(numbers, minlength=count).tolist()
+        return counts
     if len(columns) == 1 and not isinstance(columns[0][0], list):
         column, kind = columns[0]
         if type(aggregate) is CountDistinct:
             return _different(column, kind, numbers, count)
         if type(aggregate) is Count:
-            return [int(each) for each in _counts(column, numbers, count)]
+            return list(_counts(column, numbers, count).tolist())
         if isinstance(aggregate, Sum | Mean) and kind == aggregate.of and kind in (*INTEGERS, *FLOATS):
             return _sums(column, kind, numbers, count)
         if type(aggregate) is Extreme and (kind in (*INTEGERS, DOUBLE, TEXT)):
@@ -114,10 +129,11 @@ def _whole_sums(values: np.ndarray, groups: np.ndarray, count: int) -> list[int]
     """
     largest = int(np.abs(values).max()) if len(values) else 0
     if 0 <= largest * len(values) < 2**53:
-        return [int(each) for each in np.bincount(groups, weights=values.astype(np.float64), minlength=count)]
+        sums: list[int] = np.bincount(groups, weights=values.astype(np.float64), minlength=count).astype(int).tolist()
+        return sums
     parts = (values & 0x3FFFFF, (values >> 22) & 0x3FFFFF, values >> 44)
-    sums = [np.bincount(groups, weights=part.astype(np.float64), minlength=count) for part in parts]
-    return [int(low) + (int(middle) << 22) + (int(high) << 44) for low, middle, high in zip(*sums, strict=True)]
+    added = [np.bincount(groups, weights=part.astype(np.float64), minlength=count) for part in parts]
+    return [int(low) + (int(middle) << 22) + (int(high) << 44) for low, middle, high in zip(*added, strict=True)]
 
 
 def _extremes(column: Any, kind: Type, largest: bool, numbers: np.ndarray, count: int) -> list[Any]:

@@ -13,6 +13,18 @@ parquet_index.py: what is known of files that did not change
 Imports `incoop.query`, jobs and the engine; sessions and results are given.
 """
 
-from incoop.query.execution.query import Query, QueryResult
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from incoop.base.lazy_names import lazy_names
+
+if TYPE_CHECKING:
+    from incoop.query.execution.query import Query, QueryResult
+
+#: Workers load mappers and reducers from here, and nothing of what compiles plans.
+_HOME_OF = {"Query": "query", "QueryResult": "query"}
 
 __all__ = ["Query", "QueryResult"]
+
+__getattr__ = lazy_names(__name__, _HOME_OF)

@@ -9,6 +9,7 @@ of the version.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 from incoop.contraction.tree.folds import Fold
@@ -72,6 +73,9 @@ from incoop.query.types import Row, Type
 
 #: Rows of a cross's smaller side: they travel to each task.
 MOST_BROADCAST = 1_000_000
+
+#: Pairs that become rows at once, where these are read here.
+_PORTION = 4096
 
 
 class Compiler(Ordering):
@@ -367,8 +371,9 @@ def read_rows(branch: Branch) -> Iterator[Row]:
         for _, rows in sorted(pairs, key=lambda pair: pair[0]):
             yield from rows
         return
-    for pair in branch.input.pairs if isinstance(branch.input, FewPairs) else branch.input:
-        yield from reading.rows([pair])
+    pairs = iter(branch.input.pairs if isinstance(branch.input, FewPairs) else branch.input)
+    while portion := list(islice(pairs, _PORTION)):
+        yield from reading.rows(portion)
 
 
 Maker = Callable[[Compiler, Any], Relation]

@@ -15,7 +15,8 @@ from typing import Any
 from incoop.query.order import Direction, encoded, encoded_keys, moment_of
 from incoop.query.types import Row, Value
 
-_COMPLEMENT = bytes(255 - byte for byte in range(256))
+#: Complemented bytes are in the opposite order.
+COMPLEMENT = bytes(255 - byte for byte in range(256))
 
 
 def row_order(row: Row, keys: Iterable[Value] = (), directions: Iterable[Direction] = ()) -> bytes:
@@ -25,17 +26,17 @@ def row_order(row: Row, keys: Iterable[Value] = (), directions: Iterable[Directi
         >>> row_order((2,)) < row_order((10,)), row_order((-0.0,)) < row_order((0.0,))
         (True, True)
     """
-    return encoded_keys(keys, directions) + encoded(row) + _signs(row)
+    return encoded_keys(keys, directions) + encoded(row) + row_signs(row)
 
 
-def _signs(value: Value) -> bytes:
+def row_signs(value: Value) -> bytes:
     """Tells -0.0 from 0.0; as long for values that are one."""
     if isinstance(value, float):
         return b"\0" if value == 0.0 and math.copysign(1.0, value) < 0 else b"\1"
     if isinstance(value, tuple | list):
-        return b"".join(map(_signs, value))
+        return b"".join(map(row_signs, value))
     if isinstance(value, dict):
-        return b"".join(_signs(value[key]) for key in sorted(value))
+        return b"".join(row_signs(value[key]) for key in sorted(value))
     return b""
 
 
@@ -90,7 +91,7 @@ def _integer(data: bytes, at: int) -> tuple[int, int]:
 def _float(bits: bytes) -> float:
     if bits == b"\xff" * 8:
         return math.nan
-    plain = bytes([bits[0] & 0x7F]) + bits[1:] if bits[0] & 0x80 else bits.translate(_COMPLEMENT)
+    plain = bytes([bits[0] & 0x7F]) + bits[1:] if bits[0] & 0x80 else bits.translate(COMPLEMENT)
     (value,) = struct.unpack(">d", plain)
     return float(value)
 
@@ -109,7 +110,7 @@ def _decimal(data: bytes, at: int) -> tuple[Decimal, int]:
     if sign == 1:
         return Decimal(0), at
     end = data.index(b"\xff" if sign == 0 else b"\0", at + 2)
-    body = data[at:end].translate(_COMPLEMENT) if sign == 0 else data[at:end]
+    body = data[at:end].translate(COMPLEMENT) if sign == 0 else data[at:end]
     power = struct.unpack(">H", body[:2])[0] - 0x8000
     digits = tuple(digit - 1 for digit in body[2:])
     return Decimal((int(sign == 0), digits, power - len(digits) + 1)), end + 1

@@ -156,7 +156,11 @@ class ReadPairs(Reading):
         if self.shape is PairShape.RANGES:
             return [row for _, some in pairs for row in some]
         assert self.keys is not None
-        values = self.keys.values
-        if self.shape is PairShape.KEYS:
-            return [values(key) for key, _ in pairs]
-        return [(*values(key), value) for key, value in pairs]
+        keys = [key for key, _ in pairs]
+        if self.keys.types is None:
+            assert self.shape is PairShape.KEYS, "only whole rows have any width"
+            return list(map(self.keys.values, keys))
+        columns = self.keys.columns(keys)
+        if self.shape is PairShape.KEYS_AND_VALUE:
+            columns.append([value for _, value in pairs])
+        return list(zip(*columns, strict=True)) if columns else [()] * len(keys)

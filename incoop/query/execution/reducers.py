@@ -16,7 +16,7 @@ from typing import Any
 from incoop.base.errors import IncoopError
 from incoop.engine.running.counters import counter
 from incoop.query.execution.keys import KeyForm
-from incoop.query.execution.order_bytes import row_order
+from incoop.query.execution.row_orders import in_order
 from incoop.query.execution.sinks import Sketch, smallest
 from incoop.query.expressions.evaluation import Evaluation
 from incoop.query.expressions.nodes import Expression
@@ -227,17 +227,13 @@ class SortRange:
 
     def __call__(self, key: Any, values: Iterable[Row]) -> Pairs:
         # Warnings of the keys were counted where ranges were found.
-        return [(key, in_order(list(values), self.keys, self.directions, Evaluation()))]
+        rows = list(values)
+        return [(key, in_order(rows, _columns(rows, self.keys, Evaluation()), self.directions))]
 
 
-def in_order(
-    rows: list[Row], keys: Sequence[Expression], directions: Sequence[Direction], evaluation: Evaluation
-) -> list[Row]:
-    """Rows sorted, those with equal keys in their canonical order."""
+def _columns(rows: list[Row], keys: Sequence[Expression], evaluation: Evaluation) -> list[list[Any]]:
     functions = [compile_row(each) for each in keys]
-    named = [(row_order(row, [each(row, evaluation) for each in functions], directions), row) for row in rows]
-    named.sort(key=_first)
-    return [row for _, row in named]
+    return [[function(row, evaluation) for row in rows] for function in functions]
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,7 +248,8 @@ class WindowRows:
 
     def __call__(self, key: Any, values: Iterable[Row]) -> Pairs:
         evaluation = Evaluation(Warnings())
-        rows = in_order(list(values), self.keys, self.directions, evaluation)
+        rows = list(values)
+        rows = in_order(rows, _columns(rows, self.keys, evaluation), self.directions)
         columns: list[list[Any]] = []
         for each in self.aggregations:
             aggregate, arguments = each.aggregate, [compile_row(argument) for argument in each.arguments]

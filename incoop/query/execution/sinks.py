@@ -17,8 +17,8 @@ import numpy as np
 
 from incoop.base.content_ids import content_id
 from incoop.query.execution.held import Held, Numbers
-from incoop.query.execution.keys import TOGETHER, KeyForm
-from incoop.query.execution.order_bytes import row_order
+from incoop.query.execution.keys import TOGETHER, KeyForm, Values
+from incoop.query.execution.row_orders import name_column, row_orders
 from incoop.query.expressions.evaluation import Evaluation
 from incoop.query.expressions.nodes import Expression
 from incoop.query.functions.aggregates import CountRows
@@ -79,9 +79,7 @@ def by_range(held: Held) -> tuple[list[int], list[list[Row]], Numbers]:
     return held.ranges[begins].tolist(), values, held.pieces[begins]
 
 
-def _grouped(
-    held: Held, keys: Sequence[Expression], form: KeyForm, evaluation: Evaluation
-) -> tuple[Numbers, list[Row]]:
+def _grouped(held: Held, keys: Sequence[Expression], form: KeyForm, evaluation: Evaluation) -> tuple[Numbers, Values]:
     """For each row the number of its key, and the values of each number."""
     if form.types is None:
         places: dict[bytes, int] = {}
@@ -94,11 +92,12 @@ def _grouped(
                 place = places[name] = len(found)
                 found.append(canonical(row))
             numbers[at] = place
-        return numbers, found
-    from incoop.query.grouping import group_numbers
+        return numbers, Values([found], len(found))
+    from incoop.query.grouping import group_columns
 
     columns = [(held.column(key, evaluation), key.type) for key in keys]
-    return group_numbers(columns, len(held))
+    numbers, values, count = group_columns(columns, len(held))
+    return numbers, Values(values, count)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,8 +111,10 @@ class Cells:
 
     @classmethod
     def of(cls, held: Held, numbers: Numbers, count: int) -> Cells:
-        cells = held.pieces * count + numbers
-        used, of_row = np.unique(cells, return_inverse=True)
+        from incoop.query.grouping import renumbered
+
+        pieces = int(held.pieces[-1]) + 1 if len(held) else 0
+        used, of_row = renumbered(held.pieces * count + numbers, pieces * count)
         return cls(of_row, used // count, used % count)
 
 
@@ -136,7 +137,7 @@ class AggregateRows(Sink):
         if not len(held):
             return NOTHING
         numbers, found = _grouped(held, self.keys, self.form, evaluation)
-        cells = Cells.of(held, numbers, len(found))
+        cells = Cells.of(held, numbers, found.count)
         states: list[list[Any]] = []
         for each in self.aggregations:
             columns = [(held.column(argument, evaluation), argument.type) for argument in each.arguments]
@@ -161,7 +162,7 @@ class DistinctKeys(Sink):
         if not len(held):
             return NOTHING
         numbers, found = _grouped(held, self.keys, self.form, evaluation)
-        cells = Cells.of(held, numbers, len(found))
+        cells = Cells.of(held, numbers, found.count)
         values: list[Any]
         if self.side is None:
             values = [1] * len(cells.pieces)
@@ -188,8 +189,8 @@ class RowsByKey(Sink):
         numbers, found = _grouped(held, self.keys, self.form, evaluation)
         rows: list[Any] = held.row_list
         pieces = held.pieces
-        if self.drops_nulls and any(None in values for values in found):
-            kept = np.flatnonzero(~np.array([None in values for values in found])[numbers])
+        if self.drops_nulls and any(without := found.with_null()):
+            kept = np.flatnonzero(~np.array(without)[numbers])
             numbers, pieces = numbers[kept], pieces[kept]
             rows = [rows[at] for at in kept.tolist()]
         values = rows if self.side is None else [(self.side, row) for row in rows]
@@ -208,10 +209,7 @@ def _fewer(keys: list[Any], codes: Numbers, values: list[Any], pieces: Numbers) 
 
 def orders(held: Held, keys: Sequence[Expression], ways: Sequence[Direction], evaluation: Evaluation) -> list[bytes]:
     """What each row is sorted by."""
-    columns = [held.values(key, evaluation) for key in keys]
-    if not columns:
-        return [row_order(row) for row in held.row_list]
-    return [row_order(row, key, ways) for row, key in zip(held.row_list, zip(*columns, strict=True), strict=True)]
+    return row_orders(held.row_list, [held.values(key, evaluation) for key in keys], ways)
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,10 +280,8 @@ def sort_names(
     """What rows are put into ranges by."""
     if not by_key:
         return orders(held, keys, ways, evaluation)
-    from incoop.query.order import encoded_keys
-
-    columns = [held.values(key, evaluation) for key in keys]
-    return [encoded_keys(key, ways) for key in zip(*columns, strict=True)]
+    columns = [name_column(held.values(key, evaluation), way) for key, way in zip(keys, ways, strict=True)]
+    return list(map(b"".join, zip(*columns, strict=True)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from incoop.base.errors import USERS_ERRORS, IncoopError
 from incoop.code import Functions, Observed, Shipment, unwatched
 from incoop.contraction.columns.column import ANY, INTEGER, Column, starts_of
 from incoop.contraction.columns.keys import Hashes
-from incoop.contraction.columns.run import EMPTY, Run, merge
+from incoop.contraction.columns.run import Run
 from incoop.contraction.columns.shards import shard_bounds
 from incoop.contraction.parts.headers import RunHeader, RunRef, StoredChange, read_region
 from incoop.contraction.parts.overlay import Overlay
@@ -33,6 +33,7 @@ from incoop.contraction.tree.node import NodeTask, ShardContraction
 from incoop.contraction.tree.sums import Delta
 from incoop.engine.running.counters import COUNTED, take_counts, told_apart
 from incoop.engine.running.user_code import own_error, said_of, trace_of
+from incoop.engine.stages.map_contract.flat import Gathered, gathered_changes, gathered_whole
 from incoop.engine.stored import BlobReader
 from incoop.job import Reducer
 from incoop.memo import WorkerConfig
@@ -134,22 +135,18 @@ def _contract_shards(spec: ContractSpec, functions: Functions, shards: Sequence[
     if spec.worker.cache_folder is None:  # else what is read may come from another machine (decision 13)
         _prepare(spec, shards, headers, changes, reader, runs)
     cut = [(children, _by_shard(change, shards, spec.shards)) for children, change in changes.items()]
-    done = [
-        _one_shard(
-            *(
-                spec,
-                functions,
-                shard,
-                headers,
-                output,
-                {children: each[at] for children, each in cut},
-                reader,
-                pack,
-                runs,
-            )
-        )
+    combiner = Combiner.of(functions.combiner)
+    trees = [
+        _tree(spec, combiner, shard, headers, {children: each[at] for children, each in cut}, reader, pack, runs)
         for at, shard in enumerate(shards)
     ]
+    outputs = [_Reduced(output.rows[shard], output.refs[shard]) if output is not None else None for shard in shards]
+    gathered: Sequence[tuple[Hashes, Gathered] | None] = [None] * len(shards)
+    started = time.perf_counter()
+    if combiner.function is None and spec.nodes and all(old is not None and not old.row["bare"] for old in outputs):
+        gathered = gathered_changes(trees, spec.nodes[0])
+    seconds = (time.perf_counter() - started) / len(shards)
+    done = [_one_shard(spec, functions, *each, seconds) for each in zip(trees, outputs, gathered, strict=True)]
     if pack.parts:
         with unwatched():
             name = blobs.write(pack.parts)
@@ -249,35 +246,41 @@ def _prepare(
                 chunk_part(row, reader, runs).prepare(hashes)
 
 
-def _one_shard(
+def _tree(
     spec: ContractSpec,
-    functions: Functions,
+    combiner: Combiner,
     shard: int,
     headers: _Headers,
-    output: RunHeader | None,
     changes: dict[tuple[bytes, bytes], Delta | Overlay],
     reader: BlobReader,
     pack: PackBuilder,
     runs: ChunkRuns,
-) -> ShardDone:
-    started = time.perf_counter()
-    take_counts()
-    tree = ShardContraction(
-        shard,
-        spec.shards,
+) -> ShardContraction:
+    """One shard, to be contracted."""
+    rows, refs = (
         _OfShard(headers, lambda header: header.rows[shard]),
         _OfShard(headers, lambda header: header.refs[shard]),
-        Combiner.of(functions.combiner),
-        reader,
-        pack,
-        spec.wide,
-        runs,
     )
+    tree = ShardContraction(shard, spec.shards, rows, refs, combiner, reader, pack, spec.wide, runs)
     for (old_child, new_child), change in changes.items():
         if isinstance(change, Overlay):
             tree.learn(old_child, new_child, change)
         else:
             tree.deltas[old_child, new_child] = change
+    return tree
+
+
+def _one_shard(
+    spec: ContractSpec,
+    functions: Functions,
+    tree: ShardContraction,
+    old: _Reduced | None,
+    gathered: tuple[Hashes, Gathered] | None,
+    gathering: float,
+) -> ShardDone:
+    """Contract a shard and reduce it; `gathered` are its changed keys where there is no combiner."""
+    started = time.perf_counter()
+    take_counts()
     flat = functions.combiner is None and bool(spec.nodes)
     reducer: Reducer = functions.reducer
     if not flat:
@@ -285,22 +288,22 @@ def _one_shard(
             tree.contract(node)
     contracted = time.perf_counter()
     take_counts()  # how often a tree combines depends on what ran before: not counted
-    old = _Reduced(output.rows[shard], output.refs[shard]) if output is not None else None
     if not flat and _is_output(tree.rows[spec.root], reducer):
         reduced = _root_as_output(tree, spec)
-    elif old is None or old.row["bare"]:
+    elif old is None or old.row["bare"] or (flat and gathered is None):
         reduced = _reduce_all(tree, spec, reducer, flat)
     else:
-        reduced = _reduce_changed(tree, spec, reducer, flat, old)
+        assert spec.old_root is not None
+        reduced = _reduce_changed(tree, reducer, old, gathered or tree.changed_pairs(spec.old_root, spec.root))
     stored = () if flat else spec.nodes
     return ShardDone(
-        shard=shard,
+        shard=tree.shard,
         rows=[*(tree.rows[node.id].tobytes() for node in stored), reduced.row.tobytes()],
         refs=[*(tree.refs[node.id] for node in stored), reduced.refs],
         combined=tree.executed,
         reduced_keys=reduced.keys,
         contract_seconds=contracted - started,
-        reduce_seconds=time.perf_counter() - contracted,
+        reduce_seconds=gathering + time.perf_counter() - contracted,
         counters=reduced.counters,
     )
 
@@ -335,17 +338,16 @@ def _root_as_output(tree: ShardContraction, spec: ContractSpec) -> _Reduced:
 
 def _reduce_all(tree: ShardContraction, spec: ContractSpec, reducer: Reducer, flat: bool) -> _Reduced:
     """Reduce every key, there being no output that could be updated."""
-    values = _gathered(tree, spec) if flat else tree.part(spec.root).whole()
+    values = gathered_whole(tree, spec.nodes[0]) if flat else tree.part(spec.root).whole()
     outputs = _reduce(reducer, values)
     return _Reduced(as_row(write_part(outputs, tree.shard_bits, tree.pack)), b"", len(values), _counted(outputs))
 
 
 def _reduce_changed(
-    tree: ShardContraction, spec: ContractSpec, reducer: Reducer, flat: bool, old: _Reduced
+    tree: ShardContraction, reducer: Reducer, old: _Reduced, changes: tuple[Hashes, Run | Gathered]
 ) -> _Reduced:
     """Reduce the keys that changed; the others stay as they are in the old output."""
-    assert spec.old_root is not None
-    changed, fresh = _changed_and_gathered(tree, spec) if flat else tree.changed_pairs(spec.old_root, spec.root)
+    changed, fresh = changes
     if not len(changed):
         return old
     outputs = _reduce(reducer, fresh)
@@ -358,29 +360,14 @@ def _reduce_changed(
     return _Reduced(as_row(row), b"".join(packs), len(fresh), counters)
 
 
-def _gathered(tree: ShardContraction, spec: ContractSpec) -> Run:
-    """Without a combiner: the values of all keys, from every chunk in input order."""
-    tree.executed += 1
-    return merge([tree.part(child).whole() for child in spec.nodes[0].children])[0]
-
-
-def _changed_and_gathered(tree: ShardContraction, spec: ContractSpec) -> tuple[Hashes, Run]:
-    """Without a combiner: the keys that changed, and their values from every chunk in input order."""
-    (node,) = spec.nodes
-    changed = tree.changed_below(node)
-    if not len(changed):
-        return changed, EMPTY
-    tree.executed += 1
-    return changed, merge([tree.part(child).select(changed) for child in node.children])[0]
-
-
-def _reduce(reducer: Reducer, run: Run) -> Run:
+def _reduce(reducer: Reducer, found: Run | Gathered) -> Run:
     """Call the reducer for every key; a key's output pairs stand under the key that gave them."""
-    if recognise(reducer) is not None and run.firsts is None and run.values.kind == INTEGER:
+    run = found.places if isinstance(found, Gathered) else found
+    if run is found and recognise(reducer) is not None and run.firsts is None and run.values.kind == INTEGER:
         return run.paired()  # as in `_is_output`; here keys may be such that equal ones look different
     pairs: list[tuple[Any, Any]] = []
     counts = np.zeros(len(run), np.int64)
-    for row, (key, values) in enumerate(run.groups()):
+    for row, (key, values) in enumerate(found.groups()):
         before = len(pairs)
         try:
             for out_key, value in reducer(key, values):
