@@ -112,7 +112,7 @@ def _identify(job: Job) -> JobIdentity:
     classes = (
         classes_digest(*(function for _, function in roles if function is not None)) if job.version is None else b""
     )
-    leaves = shaping(job.leaf, job.combiner).encode()
+    leaves = shaping(job.leaf, job.combiner, job.reducer is None).encode()
     maps = tuple(_hash(b"map", shape, scope, each, prints[-2], leaves) for each in prints[:-2])
     combine_print = _hash(b"combine", shape, scope, prints[-2], classes)
     return JobIdentity(
