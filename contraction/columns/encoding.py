@@ -22,7 +22,7 @@ from incoop.base.errors import IncoopError
 from incoop.contraction.columns.plain import TAG, plain_bytes, plain_value
 
 #: Part of every task id: blocks of another encoding are not read.
-ENCODING_VERSION = 11
+ENCODING_VERSION = 12
 
 #: Containers nested deeper than this are pickled, which does not recurse when it reads them back.
 DEEPEST = 64

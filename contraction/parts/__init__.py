@@ -8,6 +8,7 @@
     part.py       one shard of a stored run, read when it is asked for
     write.py rewrite.py    a run written, a part changed
     headers.py    the run as others refer to it
+    in_order.py   what a map-only job keeps of a chunk: its pairs, in layers of leaves
 
 Imports columns and base; reads through the protocol `packs.Reader`.
 """

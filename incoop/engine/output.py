@@ -22,6 +22,7 @@ from incoop.contraction.columns.normal import name_of
 from incoop.contraction.columns.run import EMPTY, Run
 from incoop.contraction.parts.blocks import read_block, read_overlay
 from incoop.contraction.parts.headers import RunHeader, RunRef
+from incoop.contraction.parts.in_order import InOrder, unshared
 from incoop.contraction.parts.packs import BlockLost
 from incoop.contraction.parts.part import Part, differing_pairs
 from incoop.engine.blocks import PairBlock
@@ -68,6 +69,24 @@ class OutputBlock(PairBlock):
         if not verify_block(data, self.id):
             raise BlockLost(self.pack, "an output block does not match its hash")
         return read_column(data, 0)[0]
+
+
+@dataclass(frozen=True, slots=True)
+class MappedBlock(OutputBlock):
+    """What a map-only job keeps of a chunk."""
+
+    #: Where it says which layers its pairs are in.
+    header: RunRef
+
+    @classmethod
+    def of(cls, ref: RunRef, reader: BlobReader) -> MappedBlock:
+        stored = InOrder.load(ref, reader)
+        # The content itself shapes the next tree: a chunk has no neighbours that stay when it changes.
+        tail = xxhash.xxh3_64_intdigest(stored.content)
+        return cls(stored.content, ref.pack, ref.offset, stored.nbytes, False, False, tail, ref)
+
+    def stored_pairs(self, reader: BlobReader) -> Column:
+        return InOrder.load(self.header, reader).pairs(reader)
 
 
 def shown_pairs(pairs: list[Pair]) -> list[Pair]:
@@ -147,18 +166,17 @@ class Unreduced:
     """A map-only job's pairs, in input order: one part a chunk. Empty for an empty input."""
 
     refs: Sequence[RunRef] = ()
+    reader: BlobReader | None = None
 
     def __len__(self) -> int:
         return len(self.refs)
 
     def content(self, part: int) -> bytes:
-        return self.refs[part].digest
+        assert self.reader is not None
+        return InOrder.load(self.refs[part], self.reader).content
 
     def blocks(self, part: int, reader: BlobReader) -> list[OutputBlock]:
-        ref = self.refs[part]
-        # The content itself shapes the next tree: a chunk has no neighbours that stay when it changes.
-        tail = xxhash.xxh3_64_intdigest(ref.digest)
-        return [OutputBlock(ref.digest, ref.pack, ref.offset, ref.length, is_run=False, bare=False, tail=tail)]
+        return [MappedBlock.of(self.refs[part], reader)]
 
 
 def _changes(part: Part) -> list[tuple[bytes, BlockChanges] | None]:
@@ -202,9 +220,7 @@ def differing(old: Output, new: Output, portion: int, reader: BlobReader) -> tup
     outputs of one kind only what differs is read.
     """
     if not _comparable(old, new):
-        old_parts = Counter(old.content(part) for part in range(len(old)))
-        new_parts = Counter(new.content(part) for part in range(len(new)))
-        return ([], []), (_unshared(old, new_parts, reader), _unshared(new, old_parts, reader))
+        return ([], []), _unshared(old, new, reader)
     if len(old) and len(new):
         if old.content(portion) == new.content(portion):
             return ([], []), ([], [])
@@ -241,16 +257,35 @@ def _by_giver(run: Run) -> tuple[list[Pair], list[Pair]]:
     return own, others
 
 
-def _unshared(output: Output, other: Counter[bytes], reader: BlobReader) -> list[Pair]:
-    spare = other.copy()
-    pairs: list[Pair] = []
-    for part in range(len(output)):
-        content = output.content(part)
+def _unshared(old: Output, new: Output, reader: BlobReader) -> Sides:
+    """Pairs of parts that only one of two outputs has; of those of map-only jobs, pairs of leaves."""
+    old_parts = [old.content(part) for part in range(len(old))]
+    new_parts = [new.content(part) for part in range(len(new))]
+    gone, come = _not_in(old_parts, new_parts), _not_in(new_parts, old_parts)
+    if isinstance(old, Unreduced) and isinstance(new, Unreduced):
+        before = [InOrder.load(old.refs[part], reader) for part in gone]
+        after = [InOrder.load(new.refs[part], reader) for part in come]
+        return _listed(unshared(before, after, reader)), _listed(unshared(after, before, reader))
+    return (
+        [pair for part in gone for pair in read_part(old, part, reader)],
+        [pair for part in come for pair in read_part(new, part, reader)],
+    )
+
+
+def _not_in(parts: Sequence[bytes], others: Sequence[bytes]) -> list[int]:
+    """Numbers of the parts that the others do not have, counted."""
+    spare = Counter(others)
+    left: list[int] = []
+    for number, content in enumerate(parts):
         if spare[content] > 0:
             spare[content] -= 1
         else:
-            pairs += read_part(output, part, reader)
-    return pairs
+            left.append(number)
+    return left
+
+
+def _listed(columns: Sequence[Column]) -> list[Pair]:
+    return [pair for column in columns for pair in shown_pairs(column.to_list())]
 
 
 def ordered(pairs: list[Pair]) -> list[Pair]:

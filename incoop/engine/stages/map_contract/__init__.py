@@ -13,6 +13,7 @@ recut_leaves.py                      the leaves of a chunk of which only what is
 leaf_table.py chunk_leaves.py        what each leaf of a chunk sent
 patching.py leaf_entries.py key_numbers.py     a changed chunk, described by the one before it
 write_chunk.py                       a chunk, written whole or as what changed
+map_only.py                          a chunk of a job without a reducer: its pairs, in input order
 soundness.py rounding.py             a combiner, tried on a sample
 verify.py                            a share, computed again
 """

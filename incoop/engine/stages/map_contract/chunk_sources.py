@@ -59,7 +59,7 @@ class ChunkSources:
             if self.takes_old:
                 mapper = replace(mapper, function=partial(mapper.function, old=partial(self._pairs_of, old)))
             return ChunkSource(mapper, [Piece(partial(_whole, block, form, self.reader))])
-        kept = self.functions.reducer is not None and not (isinstance(mapper, PiecesMapper) and mapper.whole)
+        kept = not (isinstance(mapper, PiecesMapper) and mapper.whole)
         leaf = leaf_bytes(self.leaf, self.functions.combiner) if kept else 0
         grouped = self.functions.combiner is not None and self.leaf is None
         chunk = block.chunk()

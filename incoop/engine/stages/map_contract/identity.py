@@ -112,7 +112,7 @@ def _identify(job: Job) -> JobIdentity:
     classes = (
         classes_digest(*(function for _, function in roles if function is not None)) if job.version is None else b""
     )
-    leaves = shaping(job.leaf, job.combiner).encode()
+    leaves = shaping(job.leaf, job.combiner, job.reducer is None).encode()
     # Without a reducer a chunk's pairs are kept as they came, else as a run.
     kind = b"pairs" if job.reducer is None else b"run"
     maps = tuple(

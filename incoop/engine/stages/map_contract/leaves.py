@@ -56,10 +56,14 @@ def leaf_bytes(wanted: int | None, combiner: Reducer | None) -> int:
     return 0 if isinstance(combiner, BatchCombiner) else LEAF
 
 
-def shaping(wanted: int | None, combiner: Reducer | None) -> str:
-    """What leaves have to do with a chunk's run: how values are combined may show in the last digits of a float."""
+def shaping(wanted: int | None, combiner: Reducer | None, map_only: bool = False) -> str:
+    """What leaves have to do with a chunk's run: how values are combined may show in the last digits of a float.
+
+    What a map-only job keeps of a chunk is known by what its leaves gave, and names a block of the next job.
+    """
     if combiner is None:
-        return ""
+        cut = f"{leaf_bytes(wanted, None)} {stretches.AVERAGE} {_LEAVES_IN_A_CHUNK}"
+        return f"in order {cut}" if map_only else ""
     groups = f"{GROUP} {PAIR_GROUP} {_EARLIEST} {GROUP_VALUES}"
     return f"{leaf_bytes(wanted, combiner)} {stretches.AVERAGE} {_LEAVES_IN_A_CHUNK} {groups}"
 

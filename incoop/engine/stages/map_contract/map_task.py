@@ -11,20 +11,19 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from incoop.base.errors import USERS_ERRORS, IncoopError
+from incoop.base.errors import IncoopError
 from incoop.code import Functions, Observed, Shipment, unwatched
-from incoop.contraction.columns.column import Column
-from incoop.contraction.columns.column_bytes import write_column
 from incoop.contraction.parts.headers import RunRef, StoredChange
 from incoop.contraction.parts.packs import OpenPack, PackBuilder
 from incoop.contraction.tree.combine import Combiner
 from incoop.contraction.tree.known_combiners import LawfulCombiner
 from incoop.engine.blocks import Block
-from incoop.engine.running.counters import added_counts, take_counts
+from incoop.engine.running.counters import take_counts
 from incoop.engine.running.user_code import own_error, said_of, trace_of
 from incoop.engine.stages.map_contract.chunk_sources import ChunkSource, ChunkSources
 from incoop.engine.stages.map_contract.grouping import map_chunk
-from incoop.engine.stages.map_contract.mapping import Pairs, Piece, PiecesMapper, UserError, collect, pairs_of
+from incoop.engine.stages.map_contract.map_only import MapOnly
+from incoop.engine.stages.map_contract.mapping import UserError
 from incoop.engine.stages.map_contract.soundness import check_combiner
 from incoop.engine.stages.map_contract.write_chunk import (
     KnownBase,
@@ -186,10 +185,9 @@ def _map_and_write(work: _Work, task: ChunkTask, pack: PackBuilder, tried_on: Se
     functions = work.functions
     source = work.source(task)
     if functions.reducer is None:
-        out: list[bytes | memoryview] = []
-        pairs, counters = _map_only(source.mapper, source.whole)
-        write_column(Column.of(pairs), out)
-        return _Written(WrittenChunk(pack.add_region(b"".join(out)), counters))
+        only = MapOnly(source, task.id, task.block.length, task.old, task.base, work.reader, pack)
+        chunk, stretches = only.write()
+        return _Written(chunk, stretches=stretches)
     tried = 0
     if tried_on is not None and functions.combiner is not None and not isinstance(functions.combiner, LawfulCombiner):
         tried = check_combiner(_sample(work, source, tried_on), functions.combiner, functions.reducer)
@@ -238,24 +236,3 @@ def _shown(record: Any) -> str:
         return repr(record)[:_SHOWN]
     except Exception as error:
         return f"a {type(record).__name__} whose repr fails ({error})"
-
-
-def _map_only(mapper: Mapper, pieces: Sequence[Piece]) -> tuple[list[tuple[Any, Any]], dict[str, int]]:
-    """The mapper's pairs as they come, and what it counted."""
-    if isinstance(mapper, PiecesMapper):
-        groups: list[Pairs] = []
-        made = collect(mapper, pieces, groups.append)
-        assert made is not None
-        groups.append(made)
-        counted = added_counts([counts for group in groups for counts in group.counters])
-        return [pair for group in groups for pair in pairs_of(group)], counted
-    pairs: list[tuple[Any, Any]] = []
-    number, record = -1, None
-    records = (record for piece in pieces for record in piece.records())
-    try:
-        for number, record in enumerate(records):  # noqa: B007 - named when the mapper fails
-            for key, value in mapper(None, record):
-                pairs.append((key, value))
-    except USERS_ERRORS as error:
-        raise UserError(number, record) from error
-    return pairs, take_counts()

@@ -155,7 +155,8 @@ class MapContract(JobState):
         """The parts of the output; a map-only job's are its chunk runs."""
         laid = self.laid
         if laid.output is None:
-            return Unreduced([RunRef.of_row(row) for row in laid.plan.chunks.refs])
+            refs = [RunRef.of_row(row) for row in laid.plan.chunks.refs]
+            return Unreduced(refs, self.attempt.reader())
         return Sharded(RunHeader.load(laid.output, laid.shards, self.attempt.reader()))
 
     def output_of(self, body: bytes) -> Output:
@@ -163,7 +164,7 @@ class MapContract(JobState):
         if record.encoding != ENCODING_VERSION:
             raise OutputUnknown("another release of incoop stored it")
         if record.output is None:
-            return Unreduced([RunRef.of_row(row) for row in record.levels[0].refs])
+            return Unreduced([RunRef.of_row(row) for row in record.levels[0].refs], self.attempt.reader())
         return Sharded(RunHeader.load(record.output, record.shards, self.attempt.reader()))
 
     def _root_hash(self, laid: Laid) -> bytes:

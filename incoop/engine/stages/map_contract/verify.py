@@ -69,7 +69,7 @@ class Verifier:
     def _pairs_of(self, ref: RunRef, shards: int) -> Counter[bytes]:
         """What a chunk's run holds."""
         if not shards:
-            return _counted(Unreduced([ref]), 0, self.reader)
+            return _counted(Unreduced([ref], self.reader), 0, self.reader)
         return Counter({read_run(ref, self.reader).content(): 1})
 
     def shards(self, spec: ContractSpec, plan: TreePlan, output: Sharded, chosen: Sequence[int]) -> int | None:
