@@ -19,11 +19,12 @@ BIN := $(VENV)/bin
 
 setup: $(VENV)/ready
 
-$(VENV)/ready: pyproject.toml scripts/prerequisites.sh
+$(VENV)/ready: pyproject.toml scripts/prerequisites.sh scripts/compile_imports.py
 	@python=$$(PYTHON='$(PYTHON)' sh scripts/prerequisites.sh) && \
 	echo "Setting up $(VENV) with $$python; the first time takes a minute or two ..." && \
 	{ test -x $(BIN)/python || "$$python" -m venv $(VENV); } && \
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --editable '.[dev]'
+	@$(BIN)/python scripts/compile_imports.py
 	@touch $@
 
 demo: setup
@@ -35,6 +36,7 @@ $(VENV)/spark-classes.jsa: $(VENV)/ready scripts/share_classes.py
 
 test: setup $(VENV)/spark-classes.jsa
 	@sh scripts/test_programs.sh
+	@$(BIN)/python scripts/compile_imports.py --own
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder -m 'not endurance'
 
 test-pythons: setup

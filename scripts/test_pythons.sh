@@ -17,11 +17,12 @@ find_python() {
     done
 }
 
-# What is imported is compiled then: compiling all that is installed takes as long as installing it.
+# Only what is imported is compiled: compiling all that is installed takes as long as installing it.
 set_up() { # version python
     if [ ! -f ".venv-$1/ready" ] || [ pyproject.toml -nt ".venv-$1/ready" ]; then
         "$2" -m venv ".venv-$1" &&
             ".venv-$1/bin/python" -m pip install --quiet --disable-pip-version-check --no-compile --editable '.[dev]' &&
+            ".venv-$1/bin/python" scripts/compile_imports.py &&
             touch ".venv-$1/ready"
     fi
 }

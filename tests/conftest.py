@@ -112,7 +112,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def spark() -> Iterator[SparkSession]:
     from pyspark.sql import SparkSession
 
-    with pytest.MonkeyPatch.context() as patch:
+    from tests.kept_daemon import keeper
+
+    with pytest.MonkeyPatch.context() as patch, keeper() as settings:
         # Workers must run this Python, and find the jobs of these tests.
         patch.setenv("PYSPARK_PYTHON", sys.executable)
         patch.setenv("PYTHONPATH", os.pathsep.join([str(REPOSITORY), os.environ.get("PYTHONPATH", "")]).rstrip(":"))
@@ -125,6 +127,7 @@ def spark() -> Iterator[SparkSession]:
             .config("spark.default.parallelism", "2")
             .config("spark.sql.shuffle.partitions", "2")
             .config("spark.driver.memory", "1g")
+            .config(map=settings)
             .getOrCreate()
         )
         session.sparkContext.setLogLevel("OFF")
