@@ -18,7 +18,7 @@ from pyspark import SparkContext
 
 from incoop.scheduler.placement import Task
 from incoop.scheduler.spark_adapter import choose_locations, executors, locality_wait, located, wait_for
-from tests.scheduler.clusters import prepare, session, wait_for_executors
+from tests.scheduler.clusters import prepare, session, spark_home, wait_for_executors
 
 EXECUTORS = 4
 #: Longer than any run: nothing is ever stolen.
@@ -59,7 +59,7 @@ def main() -> None:
     parser.add_argument("--slow", type=float, default=5)
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="incoop-bench-") as folder:
-        prepare(Path(folder))
+        prepare(Path(folder), spark_home(Path(folder)))
         with session(f"local-cluster[{EXECUTORS},1,512]") as spark:
             wait_for_executors(spark, EXECUTORS)
             context = spark.sparkContext

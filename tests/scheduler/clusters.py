@@ -17,8 +17,13 @@ from typing import Any
 import pyspark
 from pyspark.sql import SparkSession
 
-#: Short-lived JVMs on few cores: compile quickly, collect simply.
+INSTALLED = Path(pyspark.__file__).parent
+
+#: Short-lived JVMs on few cores: compile quickly, collect simply; and begin with the classes that Spark loads, where
+#: they are written down (tests/conftest.py) and Spark is started from where it is installed. Others do without.
 LIGHT = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+if (_shared := Path(sys.prefix) / "spark-classes.jsa").exists():
+    LIGHT += f" -XX:SharedArchiveFile={_shared} -Xlog:cds=off -Xlog:class+path=off"
 
 SETTINGS = {
     "spark.ui.enabled": "false",
@@ -39,13 +44,12 @@ def spark_home(folder: Path) -> Path:
     home = folder / "spark"
     home.mkdir()
     for name in ("bin", "jars"):
-        (home / name).symlink_to(Path(pyspark.__file__).parent / name)
+        (home / name).symlink_to(INSTALLED / name)
     return home
 
 
-def prepare(folder: Path) -> Path:
+def prepare(folder: Path, home: Path) -> None:
     """Settings that Spark takes from the environment."""
-    home = spark_home(folder)
     os.environ |= {
         "SPARK_HOME": str(home),
         "SPARK_LOCAL_IP": "127.0.0.1",
@@ -53,8 +57,8 @@ def prepare(folder: Path) -> Path:
         "SPARK_DAEMON_MEMORY": "256m",
         "SPARK_DAEMON_JAVA_OPTS": LIGHT,
         "SPARK_LOCAL_DIRS": str(folder / "spark-temporary"),
+        "SPARK_LAUNCHER_OPTS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
     }
-    return home
 
 
 @contextmanager
@@ -95,7 +99,7 @@ class Worker:
 
 
 @contextmanager
-def standalone(folder: Path, home: Path, workers: int) -> Iterator[tuple[str, list[Worker]]]:
+def standalone(folder: Path, workers: int) -> Iterator[tuple[str, list[Worker]]]:
     """A master, and workers on loopback addresses of their own; gone at the end, whatever happens."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -106,7 +110,7 @@ def standalone(folder: Path, home: Path, workers: int) -> Iterator[tuple[str, li
     def start(name: str, *arguments: str, **environment: str) -> subprocess.Popen[bytes]:
         with (folder / f"{name}.log").open("wb") as log:
             process = subprocess.Popen(
-                [str(home / "bin" / "spark-class"), *arguments, "--webui-port", "0"],
+                [str(INSTALLED / "bin" / "spark-class"), *arguments, "--webui-port", "0"],
                 env=os.environ | environment,
                 stdin=subprocess.DEVNULL,
                 stdout=log,

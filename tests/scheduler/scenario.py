@@ -22,7 +22,7 @@ import incoop.engine.running.cluster
 from incoop import inchdfs
 from incoop.scheduler.spark_adapter import executors, locality_wait, located, where_stage_ran
 
-from .clusters import prepare, session, standalone, wait_for_executors
+from .clusters import INSTALLED, prepare, session, spark_home, standalone, wait_for_executors
 
 #: One chunk a file, so that a share of the files is that share of the chunks.
 FILES, CHANGED, WORDS = 60, 6, 8_000
@@ -83,7 +83,7 @@ def change(texts: Path, seed: int) -> None:
 
 
 def in_one_jvm(folder: Path) -> dict[str, Any]:
-    prepare(folder)
+    prepare(folder, spark_home(folder))
     # A relative path: in the working directory of each executor.
     with session("local-cluster[3,1,512]", **{"spark.executorEnv.INCOOP_CACHE": "cache"}) as spark:
         wait_for_executors(spark, 3)
@@ -143,11 +143,11 @@ def hints(spark: SparkSession) -> dict[str, Any]:
 
 
 def of_processes(folder: Path) -> dict[str, Any]:
-    home = prepare(folder)
+    prepare(folder, INSTALLED)
     texts = folder / "texts"
     write(texts, range(FILES), 0)
     with (
-        standalone(folder, home, 3) as (master, workers),
+        standalone(folder, 3) as (master, workers),
         session(master, **{"spark.locality.wait": "20s", "spark.executor.cores": 1}) as spark,
     ):
         wait_for_executors(spark, 3)
