@@ -2,7 +2,8 @@
 
     settings.py rolling_hash.py records.py splitter.py    where a chunk ends
     chunk_table.py                                        chunks as rows
-    resync.py stretches.py side_by_side.py                the same cuts, from what is known, in several places at once
+    resync.py stretches.py                                the same cuts, from what is known
+    ahead.py side_by_side.py                              ... in several places at once
     parallel.py segment_process.py spark_segments.py      ... or in many processes
 
 Imports base and inchdfs.errors.

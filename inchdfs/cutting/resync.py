@@ -17,6 +17,7 @@ import numpy.typing as npt
 import xxhash
 
 from incoop.base.content_ids import content_id
+from incoop.inchdfs.cutting.ahead import Ahead
 from incoop.inchdfs.cutting.chunk_table import EDGE, Chunk, Rows, describe
 from incoop.inchdfs.cutting.settings import WINDOW
 from incoop.inchdfs.cutting.splitter import Splitter
@@ -57,12 +58,13 @@ def resync(
     (5) Where more was searched than found, and it pays, the rest is cut `in_parallel`, and comes without bytes.
     (6) What others found `beside` is taken where its boundaries are met; it comes without bytes, too.
 
-    The bytes are valid until the next chunk is asked for. The look may `begin` elsewhere: where a chunk does, and the
-    known one at an index seems to.
+    A known chunk that was compared `ahead`, by another thread, comes without bytes. The others are valid until the next
+    chunk is asked for. The look may `begin` elsewhere: where a chunk does, and the known one at an index seems to.
     """
-    with path.open("rb", buffering=0) as file:
+    standing = known if begin == (0, 0) else known[:0]  # who begins elsewhere looks at a part, beside others
+    with path.open("rb", buffering=0) as file, Ahead(file.fileno(), size, standing) as ahead:
         window = _Window(file.fileno(), size)
-        candidates = _Candidates(window, known, splitter.settings.maximum)
+        candidates = _Candidates(window, known, splitter.settings.maximum, ahead)
         changed = _Changed(window, known, splitter, stretches if stretches is not None else StretchBook())
         beside = beside if beside is not None else _Alone()
         (position, expected), searched = begin, 0
@@ -182,8 +184,8 @@ class _Changed:
 class _Candidates:
     """The known rows, compared with what stands in the file now."""
 
-    def __init__(self, window: _Window, rows: Rows, maximum: int) -> None:
-        self._window, self._rows, self._maximum = window, rows, maximum
+    def __init__(self, window: _Window, rows: Rows, maximum: int, ahead: Ahead) -> None:
+        self._window, self._rows, self._maximum, self._ahead = window, rows, maximum, ahead
         self._order: npt.NDArray[np.intp] | None = None
         self._sorted_heads: npt.NDArray[np.uint64] = np.empty(0, np.uint64)
 
@@ -196,11 +198,14 @@ class _Candidates:
         others = (index for index in self._beginning_with(head, expected) if index != expected)
         return next((index for index in others if self._holds(position, index)), None)
 
-    def chunk(self, position: int, index: int) -> tuple[Chunk, memoryview]:
-        """The chunk that was just found, and its bytes."""
+    def chunk(self, position: int, index: int) -> tuple[Chunk, memoryview | None]:
+        """The chunk that was just found, and its bytes, if they were read for that."""
         id_, length, head, tail, closed = self._rows[index].item()
+        chunk = Chunk(position, length, id_, head, tail, closed)
+        if self._ahead.stands(position, index):
+            return chunk, None
         data, _ = self._window.read(position, length)
-        return Chunk(position, length, id_, head, tail, closed), memoryview(data)[:length]
+        return chunk, memoryview(data)[:length]
 
     def _holds(self, position: int, index: int) -> bool:
         """Whether the bytes that decided the cut of known chunk `index` stand here; leaves its own in the buffer."""
@@ -231,6 +236,8 @@ class _Candidates:
         length = int(self._rows["length"][index])
         if position + length > self._window.size:
             return False
+        if self._ahead.stands(position, index):
+            return True
         data, end = self._window.read(position, length)
         with memoryview(data) as view, view[:length] as found:
             # What comes or goes in a chunk moves its last bytes: most others are told apart by these.
