@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.compute as pc
 
+from incoop.query.expressions.arrays import numbers_of, scalar
 from incoop.query.expressions.batches import ColumnValues, to_values
 from incoop.query.functions.aggregate import Aggregate
 from incoop.query.functions.aggregates import Count, CountDistinct, CountRows, Extreme, Mean, Sum
@@ -62,11 +62,11 @@ def _codes(column: ColumnValues, kind: Type) -> tuple[np.ndarray, list[Value]]:
         return _codes_of_values(column)
     if kind in FLOATS:
         # Zeros and NaNs look different and are one.
-        zero, nan = pa.scalar(0.0, column.type), pa.scalar(float("nan"), column.type)
+        zero, nan = scalar(0.0, column.type), scalar(float("nan"), column.type)
         column = pc.if_else(pc.equal(column, zero), zero, column)
         column = pc.if_else(pc.is_nan(column), nan, column)
     found = pc.dictionary_encode(column, null_encoding="encode")
-    codes = found.indices.to_numpy(zero_copy_only=False).astype(np.int64)
+    codes = numbers_of(found.indices).astype(np.int64)
     values = to_values(found.dictionary, kind)
     return codes, [canonical(value) for value in values] if kind in FLOATS else values
 
@@ -107,7 +107,7 @@ def _there(column: Any, numbers: np.ndarray) -> tuple[Any, np.ndarray]:
     """The values that are not null, and their groups."""
     if column.null_count == 0:
         return column, numbers
-    return column.drop_null(), numbers[pc.is_valid(column).to_numpy(zero_copy_only=False)]
+    return column.drop_null(), numbers[numbers_of(pc.is_valid(column))]
 
 
 def _counts(column: Any, numbers: np.ndarray, count: int) -> Any:
@@ -116,7 +116,7 @@ def _counts(column: Any, numbers: np.ndarray, count: int) -> Any:
 
 def _sums(column: Any, kind: Type, numbers: np.ndarray, count: int) -> list[Any]:
     values, groups = _there(column, numbers)
-    array = values.to_numpy(zero_copy_only=False)
+    array = numbers_of(values)
     counts = np.bincount(groups, minlength=count).tolist()
     if kind in FLOATS:
         return list(zip(counts, sums_by_group(array.astype(np.float64), groups, count), strict=True))
@@ -137,24 +137,31 @@ def _whole_sums(values: np.ndarray, groups: np.ndarray, count: int) -> list[int]
 
 
 def _extremes(column: Any, kind: Type, largest: bool, numbers: np.ndarray, count: int) -> list[Any]:
-    """By pyarrow; NaN, the largest float to us and none at all to it, is looked at apart."""
+    """Of texts by their rank. NaN is the largest float to us and none at all to numpy: it is looked at apart."""
     values, groups = _there(column, numbers)
+    found: list[Value] = []
     odd: set[int] = set()
-    plain: set[int] | None = None
+    if kind == TEXT:
+        codes, found = _codes(values, kind)
+        order = sorted(range(len(found)), key=found.__getitem__)  # type: ignore[arg-type]
+        ranks = np.empty(len(found), np.int64)
+        ranks[order] = np.arange(len(found))
+        array, found = ranks[codes], [found[at] for at in order]
+    else:
+        array = numbers_of(values)
     if kind == DOUBLE:
-        nans = pc.is_nan(values).to_numpy(zero_copy_only=False)
+        nans = np.isnan(array)
         odd = set(np.unique(groups[nans]).tolist())
-        values, groups = values.filter(pa.array(~nans)), groups[~nans]
-        plain = set(np.unique(groups).tolist())
-    table = pa.table({"group": pa.array(groups), "value": values})
-    name = "max" if largest else "min"
-    found = table.group_by("group", use_threads=False).aggregate([("value", name)])
+        array, groups = array[~nans], groups[~nans]
+    lowest, highest = (-np.inf, np.inf) if kind == DOUBLE else (np.iinfo(array.dtype).min, np.iinfo(array.dtype).max)
+    extremes = np.full(count, lowest if largest else highest, array.dtype)
+    (np.maximum if largest else np.minimum).at(extremes, groups, array)
+    there = np.bincount(groups, minlength=count) > 0
     states: list[Any] = [()] * count
-    extremes = to_values(found[f"value_{name}"].combine_chunks(), kind)
-    for group, value in zip(found["group"].to_pylist(), extremes, strict=True):
-        states[group] = (canonical(value),)
+    for group, value in zip(np.flatnonzero(there).tolist(), extremes[there].tolist(), strict=True):
+        states[group] = (found[value] if kind == TEXT else canonical(value),)
     for group in odd:
-        if largest or plain is None or group not in plain:
+        if largest or not there[group]:
             states[group] = (canonical(float("nan")),)
     return states
 

@@ -94,7 +94,9 @@ class Held:
 
     def where(self, mask: Any) -> Held:
         """The rows where a mask (of pyarrow) is true."""
-        kept: npt.NDArray[np.bool_] = mask.to_numpy(zero_copy_only=False).astype(np.bool_)
+        from incoop.query.expressions.arrays import numbers_of
+
+        kept: npt.NDArray[np.bool_] = numbers_of(mask)
         if kept.all():
             return self
         batch = self.batch.filter(mask) if self.batch is not None else None

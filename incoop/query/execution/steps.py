@@ -44,10 +44,12 @@ class FilterRows(RowStep):
         import pyarrow as pa
         import pyarrow.compute as pc
 
+        from incoop.query.expressions.arrays import of_values, scalar
+
         mask = held.column(self.condition, evaluation)
         if isinstance(mask, list):
-            mask = pa.array([value is True for value in mask], pa.bool_())
-        return held.where(pc.fill_null(mask, False))
+            mask = of_values([value is True for value in mask], pa.bool_())
+        return held.where(pc.fill_null(mask, scalar(False, pa.bool_())))
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +94,7 @@ class GenerateRows(RowStep):
 
     def _at_once(self, held: Held, evaluation: Evaluation) -> Held | None:
         """By column, where one bag is taken apart by a function that can do that."""
-        import pyarrow as pa
+        from incoop.query.expressions.arrays import of_numbers
 
         apart = [at for at, how in enumerate(self.flatten) if how != "no"]
         call = self.results[apart[0]]
@@ -112,7 +114,7 @@ class GenerateRows(RowStep):
                 columns += parts
             else:
                 whole = held.column(each, evaluation)
-                taken = pa.array(places)
+                taken = of_numbers(places)
                 columns.append([whole[place] for place in places] if isinstance(whole, list) else whole.take(taken))
         return held.at(places).with_columns(columns, self.types)
 

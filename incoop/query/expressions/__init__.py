@@ -4,7 +4,8 @@
 changed
 - rows.py: the meaning, row by row; evaluation.py: what an evaluation knows besides the row; flatten.py: values taken
 apart into rows
-- batches.py: rows as columns; columns.py: the same meaning on columns; kernels.py: single operations on columns
+- arrays.py: arrays from values and back; batches.py: rows as columns; columns.py: the same meaning on columns;
+kernels.py: single operations on columns
 
-Imports functions, types and order of `incoop.query`; pyarrow only in batches.py, columns.py and kernels.py.
+Imports functions, types and order of `incoop.query`; pyarrow only in arrays.py, batches.py, columns.py and kernels.py.
 """

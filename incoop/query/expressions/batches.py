@@ -13,6 +13,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from incoop.query.expressions.arrays import of_values
 from incoop.query.order import microseconds, moment_of
 from incoop.query.types import (
     BOOLEAN,
@@ -57,8 +58,8 @@ def to_column(values: Sequence[Value], kind: Type) -> ColumnValues:
         return list(values)  # a field that nothing is known of may hold what it likes
     if kind == DATETIME:
         counts = [None if value is None else microseconds(value) for value in values]
-        return pa.array(counts, pa.int64()).cast(arrow)
-    return pa.array(values, arrow)
+        return of_values(counts, pa.int64()).cast(arrow)
+    return of_values(values, arrow)
 
 
 def to_values(column: ColumnValues, kind: Type) -> list[Value]:

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from incoop.query.expressions import kernels, nodes
+from incoop.query.expressions.arrays import of_values, scalar
 from incoop.query.expressions.batches import ColumnBatch, ColumnValues, arrow_type, to_column, to_values
 from incoop.query.expressions.evaluation import Evaluation
 from incoop.query.expressions.nodes import Expression
@@ -31,8 +32,8 @@ def selected(condition: Expression, batch: ColumnBatch, evaluation: Evaluation) 
     """The rows where a condition is true."""
     mask = evaluate(condition, batch, evaluation)
     if isinstance(mask, list):
-        mask = pa.array([value is True for value in mask], pa.bool_())
-    return batch.filter(pc.fill_null(mask, False))
+        mask = of_values([value is True for value in mask], pa.bool_())
+    return batch.filter(pc.fill_null(mask, scalar(False, pa.bool_())))
 
 
 def _broadcast(column: Any, kind: Type, length: int) -> ColumnValues:
@@ -106,7 +107,7 @@ def _by_kernel(expression: Expression, columns: list[Any], kinds: list[Type], wa
     if isinstance(expression, nodes.IsNull):
         (column,) = columns
         if isinstance(column, list):
-            return pa.array([value is None for value in column], pa.bool_())
+            return of_values([value is None for value in column], pa.bool_())
         return pc.is_null(column)
     if any(isinstance(column, list) for column in columns):
         return None
@@ -151,15 +152,15 @@ def _scalar(column: Any, kind: Type) -> Any:
 def _truths(column: Any, length: int) -> Any:
     """A column of conditions as an array."""
     if isinstance(column, _Same):
-        return pa.array([column.value] * length, pa.bool_())
-    return pa.array(column, pa.bool_()) if isinstance(column, list) else column
+        return of_values([column.value] * length, pa.bool_())
+    return of_values(column, pa.bool_()) if isinstance(column, list) else column
 
 
 def _short_cut(left: Expression, right: Expression, ends: bool, batch: ColumnBatch, evaluation: Evaluation) -> Any:
     one = _truths(_evaluate(left, batch, evaluation), batch.length)
     needed = None
     if may_trouble(right):
-        needed = pc.fill_null(pc.not_equal(one, ends), True)
+        needed = pc.fill_null(pc.not_equal(one, scalar(ends, pa.bool_())), scalar(True, pa.bool_()))
     other = _for_rows(right, needed, batch, evaluation)
     return pc.or_kleene(one, other) if ends else pc.and_kleene(one, other)
 
@@ -174,14 +175,14 @@ def _for_rows(expression: Expression, needed: Any, batch: ColumnBatch, evaluatio
 
 def _spread(column: Any, mask: Any) -> Any:
     """Values of the rows where a mask is true, at their places among all rows."""
-    places = pc.subtract(pc.cumulative_sum(pc.cast(mask, pa.int64())), 1)
-    return column.take(pc.if_else(mask, places, pa.scalar(None, pa.int64())))
+    places = pc.subtract(pc.cumulative_sum(pc.cast(mask, pa.int64())), scalar(1, pa.int64()))
+    return column.take(pc.if_else(mask, places, scalar(None, pa.int64())))
 
 
 def _choice(node: nodes.Conditional, batch: ColumnBatch, evaluation: Evaluation) -> Any:
     condition = _truths(_evaluate(node.condition, batch, evaluation), batch.length)
-    chosen_rows = pc.fill_null(condition, False)
-    other_rows = pc.fill_null(pc.invert(condition), not node.null_gives_null)
+    chosen_rows = pc.fill_null(condition, scalar(False, pa.bool_()))
+    other_rows = pc.fill_null(pc.invert(condition), scalar(not node.null_gives_null, pa.bool_()))
     kind = node.type
     chosen = _branch(node.chosen, chosen_rows, kind, batch, evaluation)
     otherwise = _branch(node.otherwise, other_rows, kind, batch, evaluation)
@@ -189,9 +190,7 @@ def _choice(node: nodes.Conditional, batch: ColumnBatch, evaluation: Evaluation)
         one, other = to_values(chosen, kind), to_values(otherwise, kind)
         picked = zip(chosen_rows.to_pylist(), other_rows.to_pylist(), one, other, strict=True)
         return [mine if first else its if second else None for first, second, mine, its in picked]
-    otherwise = (
-        pc.if_else(other_rows, otherwise, pa.scalar(None, otherwise.type)) if node.null_gives_null else otherwise
-    )
+    otherwise = pc.if_else(other_rows, otherwise, scalar(None, otherwise.type)) if node.null_gives_null else otherwise
     return pc.if_else(chosen_rows, chosen, otherwise)
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from incoop.query.expressions.arrays import of_values, scalar
 from incoop.query.expressions.batches import arrow_type
 from incoop.query.numbers import INT_MAX, INT_MIN
 from incoop.query.types import (
@@ -57,11 +58,11 @@ def arithmetic(sign: str, left: Any, right: Any, kind: Type, checked: bool, warn
         return None
     if checked and kind in INTEGERS:
         return None
-    nothing = pc.equal(right, pa.scalar(0, right.type))
+    nothing = pc.equal(right, scalar(0 if kind in INTEGERS else 0.0, right.type))
     troubles = pc.sum(pc.and_(nothing, pc.is_valid(left))).as_py()
     if troubles:
         warnings.count(DIVISION, troubles)
-        right = pc.if_else(nothing, pa.scalar(None, right.type), right)
+        right = pc.if_else(nothing, scalar(None, right.type), right)
     if kind in FLOATS:
         return pc.divide(left, right)
     quotient = _whole_quotient(left, right)
@@ -70,11 +71,11 @@ def arithmetic(sign: str, left: Any, right: Any, kind: Type, checked: bool, warn
 
 def _whole_quotient(left: Any, right: Any) -> Any:
     """The smallest integer by minus one wraps around to itself; pyarrow has zero for it."""
-    minus = pa.scalar(-1, right.type)
+    minus = scalar(-1, right.type)
     opposite = pc.equal(right, minus)
     if not pc.any(opposite).as_py():
         return pc.divide(left, right)
-    return pc.if_else(opposite, pc.negate(left), pc.divide(left, pc.if_else(opposite, pa.scalar(1, right.type), right)))
+    return pc.if_else(opposite, pc.negate(left), pc.divide(left, pc.if_else(opposite, scalar(1, right.type), right)))
 
 
 def negation(column: Any, kind: Type, checked: bool) -> Any:
@@ -121,8 +122,8 @@ def is_in(column: Any, options: list[Any], kind: Type) -> Any:
     if arrow is None or kind in FLOATS:
         return None
     there = [option for option in options if option is not None]
-    found = pc.is_in(column, value_set=pa.array(there, arrow))
-    missing = pa.scalar(None, pa.bool_())
+    found = pc.is_in(column, value_set=of_values(there, arrow))
+    missing = scalar(None, pa.bool_())
     if len(there) < len(options):
         found = pc.if_else(found, found, missing)
     return pc.if_else(pc.is_valid(column), found, missing)
@@ -138,7 +139,7 @@ def cast(column: Any, source: Type, target: Type) -> Any:
     if source in (TEXT, BYTES):
         return _from_text(column, source, target, arrow)
     if source in NUMBERS and target == BOOLEAN:
-        return pc.not_equal(column, pa.scalar(0, column.type))
+        return pc.not_equal(column, scalar(0 if source in INTEGERS else 0.0, column.type))
     if source in FLOATS:
         if target in FLOATS:
             return pc.cast(column, arrow, safe=False)
@@ -156,11 +157,16 @@ def cast(column: Any, source: Type, target: Type) -> Any:
 def _cut_off(column: Any, target: Type, arrow: Any) -> Any:
     wide = pc.cast(column, pa.float64())
     if target == INT:
-        inside = pc.and_(pc.greater(wide, INT_MIN - 1.0), pc.less(wide, INT_MAX + 1.0))
+        inside = _between(wide, INT_MIN - 1.0, INT_MAX + 1.0, pc.greater)
     else:
-        inside = pc.and_(pc.greater_equal(wide, -(2.0**63)), pc.less(wide, 2.0**63))
+        inside = _between(wide, -(2.0**63), 2.0**63, pc.greater_equal)
     # NaN compares as false: it is outside, too
     return None if pc.all(inside).as_py() is False else pc.cast(column, arrow, safe=False)
+
+
+def _between(column: Any, low: float, high: float, above: Any) -> Any:
+    kind = pa.float64()
+    return pc.and_(above(column, scalar(low, kind)), pc.less(column, scalar(high, kind)))
 
 
 def _from_text(column: Any, source: Type, target: Type, arrow: Any) -> Any:

@@ -32,9 +32,9 @@ def _concat_kernel(pc: Any, *columns: Any) -> Any:
 
 
 def _scalar(value: Any, kind: Any) -> Any:
-    import pyarrow as pa
+    from incoop.query.expressions.arrays import scalar
 
-    return pa.scalar(value, kind)
+    return scalar(value, kind)
 
 
 def _length_kernel(pc: Any, column: Any) -> Any:
@@ -118,9 +118,9 @@ def _all_tokens(texts: Any, signs: Any = _SIGNS) -> tuple[Any, list[Any]] | None
 
     if not isinstance(texts, pa.StringArray) or not isinstance(signs, str) or not signs or not signs.isascii():
         return None
-    texts = pc.fill_null(texts, "")
+    texts = pc.fill_null(texts, _scalar("", texts.type))
     if not len(texts):
-        return np.zeros(0, np.int64), [pa.array([], pa.string())]
+        return np.zeros(0, np.int64), [texts]
     _, places, content = texts.buffers()
     bounds = np.frombuffer(places, np.int32)[texts.offset : texts.offset + len(texts) + 1].astype(np.int64)
     data = np.frombuffer(content or b"", np.uint8)[bounds[0] : bounds[-1]]

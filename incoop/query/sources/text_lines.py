@@ -35,12 +35,13 @@ class TextLines(TextFormat):
         import pyarrow as pa
         import pyarrow.compute as pc
 
+        from incoop.query.expressions.arrays import of_values
         from incoop.query.expressions.batches import ColumnBatch
 
         (field,) = self.schema.known("reading lines")
         if field.type == TEXT and wanted != [] and wanted != () and chunk:
             try:
-                text = pa.array([chunk.removesuffix(b"\n")], pa.binary()).cast(pa.string())
+                text = of_values([chunk.removesuffix(b"\n")], pa.binary()).cast(pa.string())
             except pa.ArrowInvalid:
                 return TextFormat.columns(self, chunk, warnings, wanted, first)
             if b"\r" not in chunk:

@@ -142,9 +142,9 @@ def _quoted_within_lines(chunk: bytes, delimiter: str) -> bool:
 
 def _by_arrow(form: Any, chunk: bytes, warnings: Warnings, wanted: Sequence[int] | None) -> ColumnBatch | None:
     """Columns by pyarrow, where all rows are of one width."""
-    import pyarrow as pa
     import pyarrow.compute as pc
 
+    from incoop.query.expressions.arrays import scalar
     from incoop.query.expressions.batches import ColumnBatch
     from incoop.query.sources.arrow_text import read_columns
 
@@ -164,7 +164,7 @@ def _by_arrow(form: Any, chunk: bytes, warnings: Warnings, wanted: Sequence[int]
     columns = []
     for at, column in zip(chosen, found.columns, strict=True):
         if at < width and fields[at].type in _EMPTY_STAYS:
-            column = pc.fill_null(column, pa.scalar("" if fields[at].type == TEXT else b"", column.type))
+            column = pc.fill_null(column, scalar("" if fields[at].type == TEXT else b"", column.type))
         columns.append(column)
     return ColumnBatch(found.types, tuple(columns), found.length)
 
