@@ -1,6 +1,7 @@
 """Plans carried out: compiled to memoized stages, which are chained through their results.
 
 - query.py: a query, and what it gives; compile.py: plans to stages, run as they are compiled; stages.py: one as a job
+- skew.py: keys with very many rows, joined in parts
 - ordering.py: sorts, first rows, ranks
 - relations.py: rows on their way; records.py, reading.py: files and results to rows; held.py: rows by column or one by
 one; steps.py: what is done with each; sinks.py: what is sent to a stage; mapper.py: all of these as a mapper

@@ -30,6 +30,7 @@ from incoop.query.execution.sinks import (
     DistinctKeys,
     RowsByKey,
 )
+from incoop.query.execution.skew import CUT_KINDS, JoinParts, RowsByPart, keys_to_cut
 from incoop.query.execution.stages import LEAF_OF_ROWS, LEAF_OF_STATES, Sending, digest_of, said_hash, tag_of
 from incoop.query.execution.steps import (
     CrossWith,
@@ -278,13 +279,15 @@ class Compiler(Ordering):
         apart = not plan.nulls_match
         form = _key_form(keys, apart and plan.kind in ("left", "right", "full", "anti"))
         stays = {"left": (0,), "anti": (0,), "right": (1,), "full": (0, 1)}.get(plan.kind, ())
-        sendings = [
-            Sending(side, RowsByKey(each, form, at, apart and at not in stays))
-            for at, (side, each) in enumerate(zip(sides, keys, strict=True))
-        ]
+        sinks = [RowsByKey(each, form, at, apart and at not in stays) for at, each in enumerate(keys)]
         widths = (plan.left.schema.width or 0, plan.right.schema.width or 0)
-        reducer = reducers.JoinRows(plan.kind, *widths, form, kept)
-        said = ("join", plan.kind, plan.nulls_match, widths, kept, [list(map(digest_of, each)) for each in keys])
+        joined = reducers.JoinRows(plan.kind, *widths, form, kept)
+        reducer: Reducer = joined
+        said: tuple[Any, ...] = ("join", plan.kind, plan.nulls_match, widths, kept, list(map(_said_keys, keys)))
+        sendings = [Sending(*each) for each in zip(sides, sinks, strict=True)]
+        if plan.hint == "skewed" and plan.kind in CUT_KINDS and (cut := keys_to_cut(self, plan, sides, sinks)):
+            said, reducer = (*said, "cut", sorted((repr(key), hands) for key, hands in cut.items())), JoinParts(joined)
+            sendings = [Sending(side, RowsByPart(each, cut)) for side, each in zip(sides, sinks, strict=True)]
         role = "" if shown is None else "of a join"
         result = self.stage(shown or plan, role, sendings, None, reducer, said, LEAF_OF_ROWS)
         return self.reduced(shown or plan, result, sides[0].tags | sides[1].tags)
@@ -340,6 +343,10 @@ def _uses(outputs: Sequence[Plan]) -> dict[int, int]:
 
 def _said(aggregation: Aggregation) -> tuple[Any, ...]:
     return repr(aggregation.aggregate), [digest_of(each) for each in aggregation.arguments]
+
+
+def _said_keys(keys: Iterable[Expression]) -> list[str]:
+    return list(map(digest_of, keys))
 
 
 def _fields(types: Types) -> tuple[Expression, ...]:

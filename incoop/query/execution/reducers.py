@@ -45,7 +45,8 @@ class TooManyRows(IncoopError):
     def __str__(self) -> str:
         return (
             f"{self.what} {self.key} pairs {self.left:,} rows with {self.right:,}, more than the "
-            f"{MOST_ROWS_OF_A_KEY:,} that are made at once. Filter that key before, or aggregate one side."
+            f"{MOST_ROWS_OF_A_KEY:,} that are made at once. Filter that key before, or aggregate one side. "
+            "Where a join is asked for as skewed, such a key is cut into parts, and each may make so many."
         )
 
 

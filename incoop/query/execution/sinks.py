@@ -79,7 +79,7 @@ def by_range(held: Held) -> tuple[list[int], list[list[Row]], Numbers]:
     return held.ranges[begins].tolist(), values, held.pieces[begins]
 
 
-def _grouped(held: Held, keys: Sequence[Expression], form: KeyForm, evaluation: Evaluation) -> tuple[Numbers, Values]:
+def grouped(held: Held, keys: Sequence[Expression], form: KeyForm, evaluation: Evaluation) -> tuple[Numbers, Values]:
     """For each row the number of its key, and the values of each number."""
     if form.types is None:
         places: dict[bytes, int] = {}
@@ -136,7 +136,7 @@ class AggregateRows(Sink):
 
         if not len(held):
             return NOTHING
-        numbers, found = _grouped(held, self.keys, self.form, evaluation)
+        numbers, found = grouped(held, self.keys, self.form, evaluation)
         cells = Cells.of(held, numbers, found.count)
         states: list[list[Any]] = []
         for each in self.aggregations:
@@ -161,7 +161,7 @@ class DistinctKeys(Sink):
     def send(self, held: Held, evaluation: Evaluation) -> Sent:
         if not len(held):
             return NOTHING
-        numbers, found = _grouped(held, self.keys, self.form, evaluation)
+        numbers, found = grouped(held, self.keys, self.form, evaluation)
         cells = Cells.of(held, numbers, found.count)
         values: list[Any]
         if self.side is None:
@@ -186,7 +186,7 @@ class RowsByKey(Sink):
     def send(self, held: Held, evaluation: Evaluation) -> Sent:
         if not len(held):
             return NOTHING
-        numbers, found = _grouped(held, self.keys, self.form, evaluation)
+        numbers, found = grouped(held, self.keys, self.form, evaluation)
         rows: list[Any] = held.row_list
         pieces = held.pieces
         if self.drops_nulls and any(without := found.with_null()):
@@ -194,10 +194,10 @@ class RowsByKey(Sink):
             numbers, pieces = numbers[kept], pieces[kept]
             rows = [rows[at] for at in kept.tolist()]
         values = rows if self.side is None else [(self.side, row) for row in rows]
-        return _fewer(self.form.keys(found, TOGETHER if self.side is None else self.side), numbers, values, pieces)
+        return used_only(self.form.keys(found, TOGETHER if self.side is None else self.side), numbers, values, pieces)
 
 
-def _fewer(keys: list[Any], codes: Numbers, values: list[Any], pieces: Numbers) -> Sent:
+def used_only(keys: list[Any], codes: Numbers, values: list[Any], pieces: Numbers) -> Sent:
     """Without keys that no pair has."""
     used = np.flatnonzero(np.bincount(codes, minlength=len(keys)))
     if len(used) == len(keys):
@@ -301,7 +301,7 @@ class RowsByRange(Sink):
             return _under_one_key(0, held.row_list, held.pieces)
         names = sort_names(held, self.keys, self.directions, self.by_key, evaluation)
         numbers = np.array([bisect_right(self.ends, name) for name in names], np.int64)
-        return _fewer(list(range(len(self.ends) + 1)), numbers, held.row_list, held.pieces)
+        return used_only(list(range(len(self.ends) + 1)), numbers, held.row_list, held.pieces)
 
 
 @dataclass(frozen=True, slots=True)
