@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow.compute as pc
 
-from incoop.query.expressions.arrays import numbers_of, scalar
+from incoop.query.arrays import numbers_of, scalar
 from incoop.query.expressions.batches import ColumnValues, to_values
 from incoop.query.functions.aggregate import Aggregate
 from incoop.query.functions.aggregates import Count, CountDistinct, CountRows, Extreme, Mean, Sum

@@ -27,7 +27,7 @@ from incoop.engine.running.counters import take_counts
 from incoop.engine.stages.map_contract.chunk_leaves import Patch, StoredLeaves
 from incoop.engine.stages.map_contract.grouping import folds_by
 from incoop.engine.stages.map_contract.key_numbers import KeyNumbers
-from incoop.engine.stages.map_contract.leaf_entries import Entries, Gathered
+from incoop.engine.stages.map_contract.leaf_entries import Entries, Touched
 from incoop.engine.stages.map_contract.leaf_table import Counts, LeafIds, LeafTable
 from incoop.engine.stages.map_contract.leaves import Leaves
 from incoop.engine.stages.map_contract.mapping import PENDING_PAIRS, Pairs, UserError, collect
@@ -148,7 +148,7 @@ def _combined_by_piece(pairs: Pairs, combiner: Combiner) -> Pairs | None:
     return Pairs(pairs.keys, codes, values, sizes, pairs.counters)
 
 
-def _made(gathered: Gathered, hashes: Hashes, keys: Column, combiner: Combiner, leaves: Leaves | None) -> Run | None:
+def _made(gathered: Touched, hashes: Hashes, keys: Column, combiner: Combiner, leaves: Leaves | None) -> Run | None:
     """The run of the touched keys as they are now; None where the combiner drops one, or counts.
 
     `leaves` are None where values are combined by group already.
