@@ -15,6 +15,7 @@ from incoop.contraction.columns.by_hash import changed_hashes, rows_with
 from incoop.contraction.columns.column import INTEGER, Column
 from incoop.contraction.columns.keys import Hashes
 from incoop.contraction.columns.run import Run
+from incoop.contraction.columns.sorted_sets import difference
 from incoop.contraction.columns.splice import replaced_keys
 from incoop.contraction.parts.overlay import Overlay
 from incoop.contraction.parts.part import Part
@@ -60,7 +61,7 @@ class Described:
     @property
     def change(self) -> Overlay:
         """What changed, for whoever has the chunk before."""
-        return Overlay(np.setdiff1d(self.changed, self.fresh.hashes), self.fresh)
+        return Overlay(difference(self.changed, self.fresh.hashes), self.fresh)
 
     @property
     def mapped_bytes(self) -> int:
