@@ -105,7 +105,7 @@ class Desk:
         for script in JOBS.glob("words_*.py"):
             shutil.copy(script, folder)
         # As in a shell with this Python. Unbuffered, programs would write every word by itself.
-        left_out = ("PYTHONPATH", "PYTHONUNBUFFERED", "PYSPARK_SUBMIT_ARGS", "INCOOP_STORE", "INCOOP_MEMO")
+        left_out = ("PYTHONPATH", "PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE", "PYSPARK_SUBMIT_ARGS", "INCOOP_STORE", "INCOOP_MEMO")
         self.environment = {name: value for name, value in os.environ.items() if name not in left_out}
         self.environment["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), self.environment["PATH"]])
         self.environment.setdefault("PYSPARK_PYTHON", sys.executable)
