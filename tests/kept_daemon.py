@@ -109,6 +109,7 @@ def _keep(path: str) -> None:
 
 def _fork(listening: socket.socket, asking: socket.socket) -> None:
     import ast
+    import pkgutil
 
     size, pipes, _, _ = socket.recv_fds(asking, 8, len(_PIPES))
     wanted, order = int.from_bytes(size), b""
@@ -133,6 +134,8 @@ def _fork(listening: socket.socket, asking: socket.socket) -> None:
         os.environ.update(variables)
         os.chdir(folder)
         sys.path[:], sys.argv[:] = path, arguments
+        for place in path:
+            pkgutil.get_importer(place)  # PySpark's daemon has looked there: its workers open no archive
         _become_daemon()
     finally:
         os._exit(1)  # PySpark's loop ends by itself
