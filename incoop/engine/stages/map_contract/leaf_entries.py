@@ -14,6 +14,7 @@ import numpy.typing as npt
 from incoop.contraction.columns.column import Column, Index, Ints, concat, starts_of
 from incoop.contraction.columns.keys import Hashes
 from incoop.contraction.columns.run import Run, group_rows
+from incoop.contraction.columns.sorted_sets import distinct_numbers
 from incoop.contraction.parts.headers import RunRef
 from incoop.engine.running.counters import added_counts
 from incoop.engine.stages.map_contract.chunk_leaves import Patch
@@ -66,8 +67,7 @@ class Entries:
         gone = self.before[self.places[self.before] < 0]
         leaves = np.concatenate([gone, np.arange(old, old + len(self.new.sizes))])
         sizes = self.sizes
-        touched: Ints = np.unique(self.numbers[group_rows(starts_of(sizes)[leaves], sizes[leaves])])
-        return touched
+        return distinct_numbers(self.numbers[group_rows(starts_of(sizes)[leaves], sizes[leaves])])
 
     def gather(self, touched: Ints, total: int, run: Run) -> Touched:
         """The values of touched keys in all leaves that are there; `total` keys have numbers."""
