@@ -109,7 +109,6 @@ def _keep(path: str) -> None:
 
 def _fork(listening: socket.socket, asking: socket.socket) -> None:
     import ast
-    import pkgutil
 
     size, pipes, _, _ = socket.recv_fds(asking, 8, len(_PIPES))
     wanted, order = int.from_bytes(size), b""
@@ -134,18 +133,20 @@ def _fork(listening: socket.socket, asking: socket.socket) -> None:
         os.environ.update(variables)
         os.chdir(folder)
         sys.path[:], sys.argv[:] = path, arguments
-        for place in path:
-            pkgutil.get_importer(place)  # PySpark's daemon has looked there: its workers open no archive
         _become_daemon()
     finally:
         os._exit(1)  # PySpark's loop ends by itself
 
 
 def _become_daemon() -> None:
+    import pkgutil
     import runpy
 
     for name in [name for name in sys.modules if name.partition(".")[0] == "tests"]:
         del sys.modules[name]
+    # As when Python starts and looks for its modules: archives on the path are read now, not when a function imports.
+    for folder in sys.path:
+        pkgutil.get_importer(folder)
     try:
         runpy.run_module("pyspark.daemon", run_name="__main__", alter_sys=True)
     except SystemExit as end:

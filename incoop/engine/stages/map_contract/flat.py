@@ -27,7 +27,7 @@ from incoop.engine.stages.map_contract.column_reducer import KeyedColumns
 _AT_ONCE = 32 << 20
 
 
-class ValuesOfChunks:
+class LazyValues:
     """Values of several chunks, decoded when they are first asked for one by one."""
 
     def __init__(self, columns: Sequence[Column]) -> None:
@@ -44,7 +44,7 @@ class Gathered:
 
     #: The keys; what stands for a value is its place in all columns one after the other.
     places: Run
-    values: ValuesOfChunks
+    values: LazyValues
 
     def __len__(self) -> int:
         return len(self.places)
@@ -69,7 +69,7 @@ class Gathered:
         return ((key, values[low:high]) for key, (low, high) in zip(keys, pairwise(firsts.tolist()), strict=True))
 
 
-NOTHING = Gathered(EMPTY, ValuesOfChunks([]))
+NOTHING = Gathered(EMPTY, LazyValues([]))
 
 
 def gathered(runs: Iterable[Run]) -> Gathered:
@@ -84,7 +84,7 @@ def gathered(runs: Iterable[Run]) -> Gathered:
             places = Column(INTEGER, len(run.values), numbers=np.arange(before, behind))
             stand_ins.append(Run(run.hashes, run.keys, places, run.firsts))
             before = behind
-    return Gathered(merge(stand_ins)[0], ValuesOfChunks(columns))
+    return Gathered(merge(stand_ins)[0], LazyValues(columns))
 
 
 def gathered_whole(tree: ShardContraction, node: NodeTask) -> Gathered:
