@@ -140,7 +140,7 @@ def _contract_shards(spec: ContractSpec, functions: Functions, shards: Sequence[
         for at, shard in enumerate(shards)
     ]
     outputs = [_Reduced(output.rows[shard], output.refs[shard]) if output is not None else None for shard in shards]
-    gathered: Sequence[tuple[Hashes, Gathered] | None] = [None] * len(shards)
+    gathered: Sequence[tuple[Hashes, Gathered | Run] | None] = [None] * len(shards)
     started = time.perf_counter()
     if combiner.function is not None:
         take_counts()
@@ -256,7 +256,7 @@ def _reduce_shard(
     functions: Functions,
     tree: ShardContraction,
     old: _Reduced | None,
-    gathered: tuple[Hashes, Gathered] | None,
+    gathered: tuple[Hashes, Gathered | Run] | None,
     seconds: tuple[float, float],
 ) -> ShardDone:
     """Reduce a shard, which is contracted; `gathered` are its changed keys where there is no combiner.
