@@ -17,7 +17,14 @@ from incoop.code.modules import sources
 from incoop.contraction.columns.encoding import ENCODING_VERSION
 from incoop.contraction.columns.keys import HASH_BYTES
 from incoop.contraction.parts.write import KEYS_PER_BLOCK
-from incoop.contraction.tree.shape import BATCH_BITS, GROUP_BITS, LARGEST_GROUP, SMALLEST_GROUP, WIDE_BITS
+from incoop.contraction.tree.shape import (
+    BATCH_BITS,
+    GROUP_BITS,
+    LARGEST_GROUP,
+    SHAPE_VERSION,
+    SMALLEST_GROUP,
+    WIDE_BITS,
+)
 from incoop.engine.stages.map_contract.leaves import shaping
 from incoop.engine.stages.map_contract.mapping import PiecesMapper
 from incoop.fingerprint import classes_digest, fingerprint, imports_by_name, impurities, one_look, parts
@@ -28,7 +35,7 @@ from incoop.job import Job
 MAP, CONTRACT = "map", "contract"
 
 #: Constants that shape stored runs and trees: another value, other ids.
-_TREES = f"{GROUP_BITS} {BATCH_BITS} {WIDE_BITS} {SMALLEST_GROUP} {LARGEST_GROUP}"
+_TREES = f"{SHAPE_VERSION} {GROUP_BITS} {BATCH_BITS} {WIDE_BITS} {SMALLEST_GROUP} {LARGEST_GROUP}"
 _LAYOUT = f"{ENCODING_VERSION} {HASH_BYTES} {KEYS_PER_BLOCK} {_TREES}"
 
 #: In ids of runs, and of pairs in input order. Those of earlier builds may have leaves of another chunk, or mapper.
