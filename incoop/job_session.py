@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -27,6 +27,7 @@ from incoop.inchdfs.errors import FileChangedWhileRead
 from incoop.inchdfs.store.index import AS_BEFORE
 from incoop.job import Job
 from incoop.memo import MemoStore
+from incoop.memo.kept_bytes import KeptBytes
 from incoop.memo.null import NullMemo
 from incoop.result import Result
 from incoop.windows.window import Window
@@ -63,16 +64,19 @@ class JobSession:
         master: str | None = None,
         chunks: inchdfs.ChunkSettings | None = None,
         runs_in: Spark | None = None,
+        workers_load: Sequence[str] = (),
         **options: Any,
     ) -> None:
-        """`runs_in` is for ways in that know of a Spark that is not started yet."""
+        """`runs_in` is for ways in that know of a Spark that is not started yet, `workers_load` for those whose tasks
+        need more modules than the engine's do.
+        """
         if spark is not None and master is not None:
             raise BadCall("give either spark, a session that exists, or master, an address to start one at.")
         folder = Path(local_path(store)).absolute()  # the program may go elsewhere
         self.datasets = inchdfs.DatasetStore(folder)
         self._chunks = chunks
         self._spark = runs_in if runs_in is not None else Spark(spark, master)
-        self._workforce = Workforce(self._spark, Processes(TASKS))
+        self._workforce = Workforce(self._spark, Processes((*TASKS, *workers_load)))
         self._memo = MemoStore.open(folder, memo, **options)
         self._null: NullMemo | None = None
         #: Times in windows, by the stage that found them.
@@ -220,6 +224,11 @@ class JobSession:
         return inchdfs.index_input(
             self.datasets, files, settings=self._chunks, records=records, run_segments=self._spark.segments()
         )
+
+    def kept_bytes(self, kind: str, name: str) -> KeptBytes:
+        """Bytes that a way in keeps from one command to the next; `name` is one of a file."""
+        home = self._memo.session.home
+        return KeptBytes(home / kind / name, self._memo.session.signer)
 
     def worker_config(self) -> WorkerConfig:
         """What a Spark task needs to read and write stored blocks."""
