@@ -20,7 +20,7 @@ import numpy as np
 
 from incoop.base.content_ids import content_id
 from incoop.contraction.columns.column import Ints
-from incoop.contraction.tree.known_combiners import BatchCombiner
+from incoop.contraction.tree.known_combiners import BatchCombiner, QuickBatchCombiner
 from incoop.engine.stages.map_contract.leaf_table import Ids, LeafIds
 from incoop.engine.stages.map_contract.mapping import Piece, PiecesMapper
 from incoop.engine.stages.map_contract.whole_chunks import ChunkMapper
@@ -54,7 +54,8 @@ def leaf_bytes(wanted: int | None, combiner: Reducer | None) -> int:
     """Average bytes of a leaf, 0 for none: as the job wants it."""
     if wanted is not None:
         return wanted
-    return 0 if isinstance(combiner, BatchCombiner) else LEAF
+    costly = isinstance(combiner, BatchCombiner) and not isinstance(combiner, QuickBatchCombiner)
+    return 0 if costly else LEAF
 
 
 def has_leaves(job: Job) -> bool:
