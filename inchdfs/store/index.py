@@ -64,18 +64,20 @@ def index_input(
     progress: Callable[[int], object] = lambda _: None,
     will_read: Callable[[], object] = lambda: None,
     helpers: LookHelpers | None = None,
+    records_code: str = "",
 ) -> Manifest:
     """The manifest of plain files, folders and globs, read only where they changed.
 
     `paranoid` verifies every file by its content; `will_read` is called before a file is read, and
     `helpers` are asked for help with one that changed. File names in the manifest are absolute paths. `settings` are
-    those that the input was last indexed with where they are AS_BEFORE.
+    those that the input was last indexed with where they are AS_BEFORE. `records_code` names the code of a format that
+    the user wrote: cut by other code, a file that did not change is another input.
     """
     records = records or Lines()
     files = expand(inputs)
     if not files:
         raise BadCall("no input was named.")
-    path = _index_path(store, inputs, records)
+    path = _index_path(store, inputs, records, records_code)
     watch = Watch()  # before the first look at a file
     stamps = [_stamp(file) for file in files]
     before = _load(path, store.signer)
@@ -209,12 +211,12 @@ def _stamp(file: InputFile) -> Stamp:
         return Stamp.of(file.path)
 
 
-def _index_path(store: DatasetStore, inputs: Named, records: RecordFormat) -> Path:
+def _index_path(store: DatasetStore, inputs: Named, records: RecordFormat, records_code: str) -> Path:
     if isinstance(inputs, Listing):
         named = ["listing", inputs.name]
     else:
         named = [str(Path(one).absolute()) for one in local_paths(inputs)]
-    key = "\0".join([*named, tag_of(records)])
+    key = "\0".join([*named, tag_of(records), *([records_code] if records_code else [])])
     return store.inputs / f"{content_id(os.fsencode(key)).hex()}.manifest"
 
 
