@@ -229,11 +229,11 @@ def join(runs: Sequence[Run]) -> Run:
     runs = [run for run in runs if len(run)]
     if len(runs) < 2:
         return runs[0] if runs else EMPTY
-    hashes, keys = np.concatenate([run.hashes for run in runs]), concat([run.keys for run in runs])
-    values = concat([run.values for run in runs])
-    if all(run.firsts is None for run in runs):
-        return Run(hashes, keys, values)
-    return Run(hashes, keys, values, starts_of(np.concatenate([run.counts() for run in runs])))
+    hashes = np.concatenate([run.hashes for run in runs])
+    firsts = None
+    if any(run.firsts is not None for run in runs):
+        firsts = starts_of(np.concatenate([run.counts() for run in runs]))
+    return Run(hashes, concat([run.keys for run in runs]), concat([run.values for run in runs]), firsts)
 
 
 def group_rows(begins: Ints, counts: Ints) -> Index:

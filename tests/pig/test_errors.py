@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from incoop.base.errors import IncoopError
+from incoop.fronts.pig.syntax.build_terms import MAX_DEPTH
 from incoop.fronts.pig.syntax.errors import PigSyntaxError
 from incoop.fronts.pig.syntax.explain_failure import MOST_EXPECTED
 from incoop.fronts.pig.syntax.parameters import Parameters
@@ -106,6 +107,14 @@ def test_a_long_line_is_shown_around_the_place() -> None:
 def test_what_is_nested_too_deeply_is_refused() -> None:
     assert "nested more than" in str(failure(f"b = FILTER a BY {'(' * 5000}x{')' * 5000} > 0;"))
     assert "nested more than" in str(failure(f"b = FILTER a BY x{' + x' * 5000} > 0;"))
+    said = str(failure(f"b = FILTER a BY x{' + x' * MAX_DEPTH} > 0;"))
+    assert f"nested more than {MAX_DEPTH} levels deep" in said and "several statements" in said
+
+
+def test_what_is_nested_as_deeply_as_may_be_is_read() -> None:
+    # Five more levels: the comparison, FILTER, the statement, its alias, the script.
+    parse_script(f"b = FILTER a BY x{' + x' * (MAX_DEPTH - 5)} > 0;")
+    assert "nested more than" in str(failure(f"b = FILTER a BY x{' + x' * (MAX_DEPTH - 4)} > 0;"))
 
 
 @given(

@@ -22,7 +22,7 @@ from incoop.engine.stages.map_contract.leaf_table import Counts, LeafTable, all_
 
 
 @dataclass(frozen=True, slots=True)
-class Gathered:
+class Touched:
     """Values of touched keys, by key and then in input order."""
 
     #: The place of each value's key among the touched ones, and of its leaf in the chunk.
@@ -69,7 +69,7 @@ class Entries:
         sizes = self.sizes
         return distinct_numbers(self.numbers[group_rows(starts_of(sizes)[leaves], sizes[leaves])])
 
-    def gather(self, touched: Ints, total: int, run: Run) -> Gathered:
+    def gather(self, touched: Ints, total: int, run: Run) -> Touched:
         """The values of touched keys in all leaves that are there; `total` keys have numbers."""
         is_touched = np.zeros(total, np.bool_)
         is_touched[touched] = True
@@ -80,7 +80,7 @@ class Entries:
         values = self._values(found, there, run)
         numbers, leaves = numbers[found[there]], leaves[there]
         order = np.lexsort((leaves, numbers))
-        return Gathered(np.searchsorted(touched, numbers[order]), leaves[order], values.take(order))
+        return Touched(np.searchsorted(touched, numbers[order]), leaves[order], values.take(order))
 
     def _values(self, found: Index, there: npt.NDArray[np.bool_], run: Run) -> Column:
         """The values of those entries among the found ones that are there."""
