@@ -230,9 +230,10 @@ def join(runs: Sequence[Run]) -> Run:
     if len(runs) < 2:
         return runs[0] if runs else EMPTY
     hashes = np.concatenate([run.hashes for run in runs])
+    firsts = None
     if any(run.firsts is not None for run in runs):
-        return merge(runs)[0]
-    return Run(hashes, concat([run.keys for run in runs]), concat([run.values for run in runs]))
+        firsts = starts_of(np.concatenate([run.counts() for run in runs]))
+    return Run(hashes, concat([run.keys for run in runs]), concat([run.values for run in runs]), firsts)
 
 
 def group_rows(begins: Ints, counts: Ints) -> Index:

@@ -29,6 +29,7 @@ from incoop.contraction.parts.write import write_part
 from incoop.contraction.tree.alignment import replaced
 from incoop.contraction.tree.combine import Combiner
 from incoop.contraction.tree.node import NodeTask, ShardContraction
+from incoop.contraction.tree.node_of_shards import contract_node
 from incoop.contraction.tree.shape import levels
 from tests.quick import some_turn_takes_less
 
@@ -306,7 +307,7 @@ def contract_version(
     node = b"node" + b"".join(ids)
     old = before[1] if before else None
     task = NodeTask(node, tuple(ids), old[0] if old else None, old[1] if old else ())
-    shard.contract(task)
+    contract_node([shard], task)
     name = memory.keep(pack)
     row = rows[node].copy()
     if bytes(row["pack"]) == bytes(16):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import xxhash
@@ -37,7 +39,7 @@ def refs(text: str) -> np.ndarray:
 
 
 def record(*levels: Level) -> TreeRecord:
-    return TreeRecord(list(levels), 1, "tree", "reduce", 4)
+    return TreeRecord(list(levels), 1, "tree", "reduce", 4, ((0, len(levels[0].ids)),))
 
 
 def generation(text: str, shape: str = NONE, tails: list[int] | None = None) -> TreeRecord:
@@ -153,6 +155,13 @@ def test_a_new_chunk_may_hold_leaves_of_the_old_ones_that_are_gone_about_its_pla
     before: str, now: str, index: int, replaced: str
 ) -> None:
     assert plan_chunks(ids(now), generation(before)).replaced(index) == tuple(map(ref, replaced))
+
+
+def test_what_another_mapper_gave_is_nothing_to_begin_with() -> None:
+    before = replace(generation("abcd"), mappers=((0, 1), (1, 3)))
+    plan = plan_chunks(ids("xycd"), before, np.array([0, 1, 1, 1]))
+    assert (plan.replaced(0), plan.replaced(1)) == ((ref("a"),), (ref("b"),))
+    assert plan_chunks(ids("xbcd"), before, np.array([1, 1, 1, 1])).replaced(0) == ()
 
 
 letters = st.text("abcdefghijklmnopqrstuvwxyz", max_size=12)
