@@ -36,7 +36,7 @@ from incoop.inchdfs.cutting.side_by_side import LookHelpers
 from incoop.inchdfs.cutting.stretches import StretchBook
 from incoop.inchdfs.errors import DatasetStoreTooNew, StoreDamaged
 from incoop.inchdfs.files.chunking import chunk_file
-from incoop.inchdfs.files.sources import InputFile, Listing, expand, local_paths, readable
+from incoop.inchdfs.files.sources import COMPRESSED, InputFile, Listing, expand, local_paths, readable
 from incoop.inchdfs.store.dataset_store import DatasetStore
 from incoop.inchdfs.store.manifest import FileEntry, Manifest, tag_of
 from incoop.inchdfs.store.pack_writer import PackWriter
@@ -99,7 +99,7 @@ def index_input(
     with store.writing():  # content that is kept must not be collected before the index names it
         for file, stamp in zip(files, stamps, strict=True):
             name = str(file.path.absolute())
-            rows = None if paranoid else known.unchanged(stamp)
+            rows = None if paranoid else known.unchanged(file.path, stamp)
             if rows is None:
                 will_read()
             trusted = rows is not None or watch.will_tell(file.path, stamp)
@@ -164,7 +164,8 @@ class _Known:
 
     def __init__(self, previous: Manifest | None, now: int) -> None:
         self._by_name: dict[str, Rows] = {}
-        self._by_stamp: dict[Stamp, Rows] = {}
+        #: Beside the stamp the ending: a link to a compressed file may have a name by which it is read as it is.
+        self._by_stamp: dict[tuple[Stamp, str], Rows] = {}
         #: The same without the change time, which a rename moves.
         self._by_renamed: dict[Stamp, Rows] = {}
         self._by_head: dict[int, Rows] = {}
@@ -180,11 +181,11 @@ class _Known:
                 continue
             self._by_renamed[replace(entry.stamp, ctime_ns=0)] = rows
             if entry.trusted and times_go_on:
-                self._by_stamp[entry.stamp] = rows
+                self._by_stamp[entry.stamp, _read_as(Path(entry.name))] = rows
 
-    def unchanged(self, stamp: Stamp) -> Rows | None:
+    def unchanged(self, path: Path, stamp: Stamp) -> Rows | None:
         """The rows of a file that did not move, under whatever name."""
-        return self._by_stamp.get(stamp)
+        return self._by_stamp.get((stamp, _read_as(path)))
 
     def rows(self, file: InputFile, name: str, stamp: Stamp) -> Rows | None:
         """What to resync a file against; whatever it is, the chunks are the same.
@@ -201,6 +202,11 @@ class _Known:
         if before is not None and len(before) and before["head"][0] == head:
             return before
         return self._by_head.get(head, before)
+
+
+def _read_as(path: Path) -> str:
+    """The ending by which a file's content is decompressed; empty for one that is read as it is."""
+    return path.suffix if path.suffix in COMPRESSED else ""
 
 
 def _stamp(file: InputFile) -> Stamp:
