@@ -15,7 +15,7 @@ import resource
 import threading
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol
 
 from incoop.contraction.parts.packs import Reader
 
@@ -42,17 +42,10 @@ class Sized(Protocol):
         """How much memory it takes."""
 
 
-@runtime_checkable
-class StampedReader(Protocol):
-    """A reader that can tell whether a pack is the file that it was."""
-
-    def stamp(self, pack: bytes) -> object:
-        """Equal as long as nobody wrote to it; None where that cannot be told."""
-
-
 def stamp_of(reader: Reader, pack: bytes) -> object:
-    """A pack's stamp, None where there is none."""
-    return reader.stamp(pack) if isinstance(reader, StampedReader) else None
+    """Equal as long as nobody wrote to a pack; None where its reader cannot tell."""
+    stamp = getattr(reader, "stamp", None)  # asking whether it has a protocol takes longer
+    return stamp(pack) if stamp is not None else None
 
 
 class AtHand:

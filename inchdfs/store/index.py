@@ -64,26 +64,32 @@ def index_input(
     progress: Callable[[int], object] = lambda _: None,
     will_read: Callable[[], object] = lambda: None,
     helpers: LookHelpers | None = None,
+    whole: bool = False,
     records_code: str = "",
 ) -> Manifest:
     """The manifest of plain files, folders and globs, read only where they changed.
 
     `paranoid` verifies every file by its content; `will_read` is called before a file is read, and
     `helpers` are asked for help with one that changed. File names in the manifest are absolute paths. `settings` are
-    those that the input was last indexed with where they are AS_BEFORE. `records_code` names the code of a format that
+    those that the input was last indexed with where they are AS_BEFORE. `whole` is for readers to whom a changed chunk
+    is new as a whole: chunks are then no larger than those of datasets. `records_code` names the code of a format that
     the user wrote: cut by other code, a file that did not change is another input.
     """
     records = records or Lines()
     files = expand(inputs)
     if not files:
         raise BadCall("no input was named.")
-    path = _index_path(store, inputs, records, records_code)
     watch = Watch()  # before the first look at a file
     stamps = [_stamp(file) for file in files]
+    size = sum(stamp.size for stamp in stamps)
+    chosen = ChunkSettings.for_dataset(size) if whole else ChunkSettings.for_input(size)
+    # Of their own, where there are others: who reads both ways does not index it in turns.
+    cut = "" if chosen == ChunkSettings.for_input(size) else "whole"
+    path = _index_path(store, inputs, records, cut, records_code)
     before = _load(path, store.signer)
     if settings == AS_BEFORE:
         settings = before.settings if before is not None else None
-    settings = settings or ChunkSettings.for_input(sum(stamp.size for stamp in stamps))
+    settings = settings or chosen
     previous = before if before is not None and before.settings == settings else None
     known = _Known(previous, watch.began)
     # Of chunks that other settings cut it is not known where they have no markers.
@@ -106,8 +112,8 @@ def index_input(
                 rows = rows_of(
                     chunk_file(file, settings, records, known.rows(file, name, stamp), run_segments, stretches, helpers)
                 )
-            size = int(rows["length"].sum(dtype=np.int64))
-            entries.append(FileEntry(name, size, len(rows), stamp, not file.seekable, trusted))
+            length = int(rows["length"].sum(dtype=np.int64))
+            entries.append(FileEntry(name, length, len(rows), stamp, not file.seekable, trusted))
             tables.append(rows)
             progress(stamp.size)
         notes = {"indexed": watch.began}
@@ -211,12 +217,12 @@ def _stamp(file: InputFile) -> Stamp:
         return Stamp.of(file.path)
 
 
-def _index_path(store: DatasetStore, inputs: Named, records: RecordFormat, records_code: str) -> Path:
+def _index_path(store: DatasetStore, inputs: Named, records: RecordFormat, *kinds: str) -> Path:
     if isinstance(inputs, Listing):
         named = ["listing", inputs.name]
     else:
         named = [str(Path(one).absolute()) for one in local_paths(inputs)]
-    key = "\0".join([*named, tag_of(records), *([records_code] if records_code else [])])
+    key = "\0".join([*named, tag_of(records), *filter(None, kinds)])
     return store.inputs / f"{content_id(os.fsencode(key)).hex()}.manifest"
 
 

@@ -212,6 +212,7 @@ def test_a_nodes_id_is_that_of_the_combiner_and_its_children() -> None:
     plan = planned("abcd", None, TREE, [1, 16, 1, 1])
     first, second = (content_id(SEED + ids(part).tobytes()) for part in ("ab", "cd"))
     assert plan.levels[1].ids.tolist() == [first, second]
+    assert (plan.id_at((0, 2)), plan.id_at((1, 1))) == (ids("c")[0].tobytes(), second)
     assert plan.root == content_id(SEED + first + second)
 
 

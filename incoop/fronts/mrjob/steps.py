@@ -4,7 +4,8 @@ Contract: the result's pairs, sorted by place, are the lines that mrjob's inline
 
 | part of a step | grain |
 |---|---|
-| mapper | a chunk of the input, or a block of the step before |
+| mapper without state or `_init` of a step with a reducer | a leaf of the input |
+| any other mapper | a chunk of the input, or a block of the step before |
 | mapper of a step without reducer that keeps state or has a `_final`; `mapper_raw` | mrjob's own task; a file |
 | combiner | the engine's tree; with `combiner_final`, or where that cannot be, the map task |
 | reducer | a key |
@@ -13,28 +14,31 @@ Contract: the result's pairs, sorted by place, are the lines that mrjob's inline
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from incoop.contraction.tree.known_combiners import BatchCombiner
+from incoop.contraction.tree.known_combiners import BatchCombiner, QuickBatchCombiner
 from incoop.engine.failures import AtKey, CombinerNotSound, JobFailed
 from incoop.engine.report import RunReport
+from incoop.engine.stages.map_contract.mapping import RecordsMapper
 from incoop.engine.stages.map_contract.whole_chunks import ChunkMapper
 from incoop.fingerprint import fingerprint
 from incoop.fronts.common.combiners import CombinerGivesOtherKeys
 from incoop.fronts.mrjob.code import JobCode, Script
 from incoop.fronts.mrjob.identity import Source
-from incoop.fronts.mrjob.lines import RawLines, cut_groups
+from incoop.fronts.mrjob.lines import RawLines
+from incoop.fronts.mrjob.sorted_lines import SortedLines, sorted_lines
 from incoop.fronts.mrjob.statefulness import keeps_state
 from incoop.fronts.mrjob.task_files import task_file, write_tasks
 from incoop.fronts.mrjob.tasks import (
+    LINES,
     RESULT,
     TASK,
     Gather,
     KeyCombiner,
+    MapLines,
     MapTask,
     ReduceKey,
     ReduceTask,
@@ -42,6 +46,7 @@ from incoop.fronts.mrjob.tasks import (
 from incoop.inchdfs.cutting.records import RecordFormat, WholeFile
 from incoop.job import DEFAULT_SHARDS, Job
 from incoop.job_session import JobSession
+from incoop.memo.kept_bytes import KeptBytes
 from incoop.result import Result
 
 Note = Callable[[str], None]
@@ -67,10 +72,18 @@ class StepOutput:
     reports: list[RunReport]
     #: One pair a task of mrjob's own, in order.
     by_task: bool
+    #: The lines in the order of mrjob's part files, as they were last.
+    kept: KeptBytes
 
-    def groups(self) -> list[tuple[bytes, bytes]]:
-        """Places and lines, in the order of mrjob's part files."""
-        return sorted(self.result, key=itemgetter(0))
+    def sorted_lines(self) -> SortedLines:
+        """Places and lines, in the order of mrjob's part files; not for tasks of mrjob's own, which share a place."""
+        return sorted_lines(self.result, self.kept)
+
+    def parts(self, tasks: int) -> Iterable[bytes]:
+        """The part files, about as many as mrjob would write for so many reduce tasks."""
+        if self.by_task:
+            return [lines for _, lines in self.result]
+        return self.sorted_lines().cut(tasks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +146,14 @@ class MrjobStep:
         protocol = type(getattr(read, "__self__", None))
         return protocol.__module__ == "mrjob.protocol" and not protocol.__name__.endswith("ValueProtocol")
 
+    def maps_lines(self) -> bool:
+        """Whether the mapper may be called with any lines of an input, and gives of each what it always gives."""
+        if "mapper" not in self.description or "reducer" not in self.description or not self.is_plain("mapper"):
+            return False
+        _, init, final = self.functions("mapper")
+        aside = self._looks_around() or self.source.prints()
+        return init is None and final is None and not self.has_state("mapper") and not aside
+
     def has_own_tasks(self) -> bool:
         """Whether a step without a reducer has to have the map tasks that mrjob would give it."""
         if "reducer" in self.description or "mapper" not in self.description:
@@ -186,7 +207,8 @@ class MrjobStep:
         assert combiner is not None
         stateless = self.is_plain("combiner") and not self.has_state("combiner") and not self._looks_around()
         stateless = stateless and self.functions("combiner")[1] is None
-        return BatchCombiner(KeyCombiner(combiner, given.reads == RESULT, self.sort_values, stateless))
+        kind = QuickBatchCombiner if stateless else BatchCombiner
+        return kind(KeyCombiner(combiner, given.reads == RESULT, self.sort_values, stateless))
 
     def _run(self, given: StepInput, contract: bool) -> StepOutput:
         placed = given.reads == RESULT
@@ -210,7 +232,7 @@ class MrjobStep:
                 else Gather(placed, self.sort_values)
             )
         result = self._on_engine(self.name, map_task, given, reduce, batch)
-        output = StepOutput(result, [result.report], by_task=last and given.reads == TASK)
+        output = StepOutput(result, [result.report], last and given.reads == TASK, self._kept())
         if reducer is None or by_key:
             return output
         return self._reduce_tasks(reducer, output)
@@ -221,6 +243,8 @@ class MrjobStep:
     def _on_engine(self, name: str, task: MapTask, given: StepInput, reducer: Any, combiner: Any) -> Result:
         records: RecordFormat = WholeFile() if given.reads == TASK else RawLines()
         mapper: Any = ChunkMapper(task)
+        if task.script is not None and task.combiner is None and given.reads == LINES and self.maps_lines():
+            mapper = RecordsMapper(MapLines(task.script))
         inputs = given.source
         if given.variables:
             mapper = {path: ChunkMapper(replace(task, variables=each)) for path, each in given.variables.items()}
@@ -231,11 +255,14 @@ class MrjobStep:
 
     def _reduce_tasks(self, reducer: Script, gathered: StepOutput) -> StepOutput:
         """Run whole reduce tasks, cut where mrjob would cut them, each in a file of its own."""
-        pieces = cut_groups(gathered.groups(), self.tasks)
+        pieces = gathered.sorted_lines().cut(self.tasks)
         paths = write_tasks(self.scratch / "reduce", (task_file({}, piece) for piece in pieces))
         job = Job(self.name, ChunkMapper(ReduceTask(reducer)), stage="reduce tasks", records=WholeFile())
         result = self.session.run(job, paths)
-        return StepOutput(result, [*gathered.reports, result.report], by_task=True)
+        return StepOutput(result, [*gathered.reports, result.report], True, gathered.kept)
+
+    def _kept(self) -> KeptBytes:
+        return self.session.kept_bytes("mrjob-lines", fingerprint(self.name).hex())
 
 
 def roles_of(description: Mapping[str, Any]) -> list[str]:

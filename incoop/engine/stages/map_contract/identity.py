@@ -17,7 +17,14 @@ from incoop.code.modules import sources
 from incoop.contraction.columns.encoding import ENCODING_VERSION
 from incoop.contraction.columns.keys import HASH_BYTES
 from incoop.contraction.parts.write import KEYS_PER_BLOCK
-from incoop.contraction.tree.shape import BATCH_BITS, GROUP_BITS, LARGEST_GROUP, SMALLEST_GROUP, WIDE_BITS
+from incoop.contraction.tree.shape import (
+    BATCH_BITS,
+    GROUP_BITS,
+    LARGEST_GROUP,
+    SHAPE_VERSION,
+    SMALLEST_GROUP,
+    WIDE_BITS,
+)
 from incoop.engine.stages.map_contract.leaves import shaping
 from incoop.engine.stages.map_contract.mapping import PiecesMapper
 from incoop.fingerprint import classes_digest, fingerprint, imports_by_name, impurities, one_look, parts
@@ -122,7 +129,8 @@ def _identify(job: Job) -> JobIdentity:
         _hash(kind, shape, scope, name, each, prints[-2], leaves)
         for name, each in zip(_names_of_mappers(job), prints[:-2], strict=True)
     )
-    combine_print = _hash(b"combine", shape, scope, prints[-2], classes)
+    trees = str(SHAPE_VERSION).encode()
+    combine_print = _hash(b"combine", shape, trees, scope, prints[-2], classes)
     return JobIdentity(
         map=maps,
         combine=combine_print,

@@ -29,6 +29,7 @@ from incoop.engine.record import Record
 from incoop.engine.stage import Finished, OutputUnknown, RunOptions, Step
 from incoop.engine.stages.map_contract.decision import JobDecision, Recalled
 from incoop.engine.stages.map_contract.identity import CONTRACT, MAP, JobIdentity, identify
+from incoop.engine.stages.map_contract.leaves import has_leaves
 from incoop.engine.stages.map_contract.plan import TreePlan, plan_chunks, run_ids
 from incoop.engine.stages.map_contract.record import RefusedCombiner, TreeRecord, Trial, in_rows
 from incoop.engine.stages.map_contract.state import JobState, Laid
@@ -58,6 +59,7 @@ class MapContract(JobState):
             *(self.job, self._inputs, self._store, options.chunks, options.paranoid, segments),
             will_read=self.attempt.runner.prepare,
             helpers=self.attempt.runner.helpers,
+            whole=not has_leaves(self.job),
         )
         return self.chunked.size
 
