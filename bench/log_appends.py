@@ -7,6 +7,7 @@ with plain PySpark's.
 from __future__ import annotations
 
 import operator
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -94,6 +95,7 @@ def _measured(folder: Path, spark: Any, content: bytes, size: int, kind: Kind) -
             update, result = timed(lambda: session.run(job, str(log)))
             assert fingerprint(result) == rdd_fingerprint(pairs), f"{kind.title}, {share} %: not what PySpark gives"
             what = f"{share} % appended to {size / 1e6:.0f} MB, {kind.title} ({plain:.1f} s / {update:.2f} s)"
+            print(f"{what}: {plain / update:.1f}", file=sys.stderr, flush=True)  # a run of minutes may be cut short
             details = {"plain": plain, "update": update, "first": first, "report": result.report.as_dict()}
             figures.append(Figure(what, plain / update, *asked, details=details))
     return figures
