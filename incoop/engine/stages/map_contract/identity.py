@@ -35,7 +35,7 @@ from incoop.job import Job
 MAP, CONTRACT = "map", "contract"
 
 #: Constants that shape stored runs and trees: another value, other ids.
-_TREES = f"{SHAPE_VERSION} {GROUP_BITS} {BATCH_BITS} {WIDE_BITS} {SMALLEST_GROUP} {LARGEST_GROUP}"
+_TREES = f"{GROUP_BITS} {BATCH_BITS} {WIDE_BITS} {SMALLEST_GROUP} {LARGEST_GROUP}"
 _LAYOUT = f"{ENCODING_VERSION} {HASH_BYTES} {KEYS_PER_BLOCK} {_TREES}"
 
 #: In ids of runs, and of pairs in input order. Those of earlier builds may have leaves of another chunk, or mapper.
@@ -129,7 +129,8 @@ def _identify(job: Job) -> JobIdentity:
         _hash(kind, shape, scope, name, each, prints[-2], leaves)
         for name, each in zip(_names_of_mappers(job), prints[:-2], strict=True)
     )
-    combine_print = _hash(b"combine", shape, scope, prints[-2], classes)
+    trees = str(SHAPE_VERSION).encode()
+    combine_print = _hash(b"combine", shape, trees, scope, prints[-2], classes)
     return JobIdentity(
         map=maps,
         combine=combine_print,
