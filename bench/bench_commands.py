@@ -36,6 +36,16 @@ SMALL = 20_000_000
 
 PHASES = ("first", "unchanged", "one line")
 
+#: Variables that a user's shell has not.
+LEFT_OUT = (
+    "PYTHONPATH",
+    "PYTHONUNBUFFERED",
+    "PYTHONDONTWRITEBYTECODE",
+    "PYSPARK_SUBMIT_ARGS",
+    "INCOOP_STORE",
+    "INCOOP_MEMO",
+)
+
 Counts = dict[str, int]
 
 
@@ -92,14 +102,6 @@ SMALL_COMMANDS = {
 }
 
 
-#: What is not set in a user's shell. Unbuffered, programs would write every word by itself; without bytecode, every
-#: command would compile what it imports anew, which took a fifth to a quarter of its processor time.
-_NOT_A_USERS = (
-    *("PYTHONPATH", "PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE"),
-    *("PYSPARK_SUBMIT_ARGS", "INCOOP_STORE", "INCOOP_MEMO"),
-)
-
-
 class CommandFailed(Exception):
     """A command ended with another exit code than 0."""
 
@@ -112,7 +114,8 @@ class Desk:
         self.text, self.out = folder / "in.txt", folder / "out"
         for script in JOBS.glob("words_*.py"):
             shutil.copy(script, folder)
-        self.environment = {name: value for name, value in os.environ.items() if name not in _NOT_A_USERS}
+        # As in a shell with this Python. Unbuffered, programs would write every word by itself.
+        self.environment = {name: value for name, value in os.environ.items() if name not in LEFT_OUT}
         self.environment["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), self.environment["PATH"]])
         self.environment.setdefault("PYSPARK_PYTHON", sys.executable)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -81,6 +81,8 @@ class JobSession:
         self._null: NullMemo | None = None
         #: Times in windows, by the stage that found them.
         self._kept_pairs: dict[str, tuple[Result, list[tuple[Any, Any]]]] = {}
+        #: Stages of jobs as they were last noted.
+        self._stages: dict[str, frozenset[str]] = {}
         self._closed = False
 
     def run(
@@ -172,6 +174,14 @@ class JobSession:
         return self._execute(
             *(job, inputs, self.options(origin=origin, unless=unless, counts_store=counts_store), window)
         )
+
+    def note_stages(self, job: str, stages: Iterable[str]) -> None:
+        """Say which stages a job of several has now: what others left before is collected by the next `incoop gc`."""
+        self._demand_open()
+        named = frozenset(stages)
+        if self._stages.get(job) != named:
+            self._memo.note_stages(job, named)
+            self._stages[job] = named
 
     def prepare(self) -> None:
         """Begin to start worker processes now rather than at the first job."""

@@ -52,6 +52,7 @@ class Query:
         given = self._given(inputs)
         compiler = Compiler(self.name, session, given, self.outputs)
         stored = tuple(compiler.stored(plan) for plan in self.outputs)
+        session.note_stages(self.name, (each.name for each in compiler.ran))
         return QueryResult(self, stored, compiler)
 
     def explain(self, session: RunsJobs, inputs: Mapping[str, Any] | None = None) -> str:
@@ -87,6 +88,8 @@ class QueryResult:
 
     def __init__(self, query: Query, stored: tuple[tuple[Relation, Branch], ...], compiler: Compiler) -> None:
         self._query, self._stored = query, stored
+        #: What each stage gave, in the order in which they ran.
+        self.stages = tuple(compiler.ran)
         self._counted = compiler.counted
         tags = frozenset().union(*(relation.tags for relation, _ in stored))
         self.warnings = self._warnings(tags)

@@ -34,7 +34,7 @@ from incoop.query.plan.digest import digest
 from incoop.query.plan.node import Plan
 
 #: Part of every version: what execution makes of a plan, and how it is stored. Another meaning, another number.
-EXECUTION_VERSION = 2
+EXECUTION_VERSION = 3
 
 #: Average bytes of a leaf, which an edit maps again. Pieces of rows are looked at many at once, but each has states of
 #: its own; rows by key are kept one by one, whatever their piece.
@@ -48,6 +48,8 @@ class StageRan:
     #: The plan node that it is for, and what of it the stage does.
     node: Plan
     role: str
+    #: What it goes by in the query.
+    name: str
     result: JobResult
 
 
@@ -119,7 +121,7 @@ class Stages(ABC):
             if isinstance(failed.cause, QueryError | TooManyRows):
                 raise failed.cause from failed
             raise
-        self.ran.append(StageRan(plan, role, result))
+        self.ran.append(StageRan(plan, role, job.stage, result))
         return result
 
     def _of_one_format(self, plan: Plan, sendings: Sequence[Sending]) -> Sequence[Sending]:

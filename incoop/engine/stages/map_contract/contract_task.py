@@ -14,26 +14,28 @@ from typing import Any
 
 import numpy as np
 
-from incoop.base.errors import USERS_ERRORS, IncoopError
+from incoop.base.errors import IncoopError
 from incoop.code import Functions, Observed, Shipment, unwatched
-from incoop.contraction.columns.column import ANY, INTEGER, Column, starts_of
 from incoop.contraction.columns.keys import Hashes
 from incoop.contraction.columns.run import Run
 from incoop.contraction.columns.shards import shard_bounds
 from incoop.contraction.parts.headers import RunHeader, RunRef, StoredChange, read_region
 from incoop.contraction.parts.overlay import Overlay
 from incoop.contraction.parts.packs import BlockLost, PackBuilder
-from incoop.contraction.parts.part import ChunkRuns, Part, chunk_part
+from incoop.contraction.parts.part import ChunkRuns, Part
 from incoop.contraction.parts.rewrite import rewrite_part
 from incoop.contraction.parts.rows import OTHER, SHARD_ROW, as_row, with_own_pack
 from incoop.contraction.parts.write import write_part
 from incoop.contraction.tree.combine import Combiner, CombinerError
 from incoop.contraction.tree.folds import recognise
 from incoop.contraction.tree.node import NodeTask, ShardContraction
+from incoop.contraction.tree.node_of_shards import contract_node
 from incoop.contraction.tree.sums import Delta
-from incoop.engine.running.counters import COUNTED, take_counts, told_apart
+from incoop.engine.running.counters import take_counts
 from incoop.engine.running.user_code import own_error, said_of, trace_of
+from incoop.engine.stages.map_contract.column_reducer import ColumnReducer
 from incoop.engine.stages.map_contract.flat import Gathered, gathered_changes, gathered_whole
+from incoop.engine.stages.map_contract.reducing import ReducerError, counted_by, reduced_keys
 from incoop.engine.stored import BlobReader
 from incoop.job import Reducer
 from incoop.memo import WorkerConfig
@@ -92,14 +94,6 @@ class ReduceFailed:
     cause: IncoopError | None = None
 
 
-class ReducerError(Exception):
-    """The user's reducer raised at this key."""
-
-    def __init__(self, key: Any) -> None:
-        super().__init__(key)
-        self.key = key
-
-
 def contract_shards(
     spec: ContractSpec, shards: Sequence[int]
 ) -> list[ShardDone | Observed] | ReduceFailed | IncoopError:
@@ -132,8 +126,6 @@ def _contract_shards(spec: ContractSpec, functions: Functions, shards: Sequence[
     changes = _changes(spec, reader)
     pack = PackBuilder()
     runs = ChunkRuns()
-    if spec.worker.cache_folder is None:  # else what is read may come from another machine (decision 13)
-        _prepare(spec, shards, headers, changes, reader, runs)
     cut = [(children, _by_shard(change, shards, spec.shards)) for children, change in changes.items()]
     combiner = Combiner.of(functions.combiner)
     trees = [
@@ -141,12 +133,18 @@ def _contract_shards(spec: ContractSpec, functions: Functions, shards: Sequence[
         for at, shard in enumerate(shards)
     ]
     outputs = [_Reduced(output.rows[shard], output.refs[shard]) if output is not None else None for shard in shards]
-    gathered: Sequence[tuple[Hashes, Gathered] | None] = [None] * len(shards)
+    gathered: Sequence[tuple[Hashes, Gathered | Run] | None] = [None] * len(shards)
     started = time.perf_counter()
+    if combiner.function is not None:
+        take_counts()
+        for node in spec.nodes:
+            contract_node(trees, node)
+        take_counts()  # how often a tree combines depends on what ran before: not counted
+    contracted = time.perf_counter()
     if combiner.function is None and spec.nodes and all(old is not None and not old.row["bare"] for old in outputs):
-        gathered = gathered_changes(trees, spec.nodes[0])
-    seconds = (time.perf_counter() - started) / len(shards)
-    done = [_one_shard(spec, functions, *each, seconds) for each in zip(trees, outputs, gathered, strict=True)]
+        gathered = gathered_changes(trees, spec.nodes[0], isinstance(functions.reducer, ColumnReducer))
+    seconds = (contracted - started) / len(shards), (time.perf_counter() - contracted) / len(shards)
+    done = [_reduce_shard(spec, functions, *each, seconds) for each in zip(trees, outputs, gathered, strict=True)]
     if pack.parts:
         with unwatched():
             name = blobs.write(pack.parts)
@@ -222,30 +220,6 @@ def _by_shard(change: Run | Overlay, shards: Sequence[int], count: int) -> Seque
     return [Delta.of_run(change.slice(bounds[shard], bounds[shard + 1])) for shard in shards]
 
 
-def _prepare(
-    spec: ContractSpec,
-    shards: Sequence[int],
-    headers: _Headers,
-    changes: dict[tuple[bytes, bytes], Run | Overlay],
-    reader: BlobReader,
-    runs: ChunkRuns,
-) -> None:
-    """Look up the keys that are known to have changed in all chunks of their node at once, not shard by shard."""
-    told = {new: change.changed for (_, new), change in changes.items() if isinstance(change, Overlay)}
-    bits = np.uint64(64 - (spec.shards.bit_length() - 1))
-    for node in spec.nodes:
-        came = set(node.children) - set(node.old_children)
-        if not came or not came <= told.keys():
-            continue
-        hashes = np.unique(np.concatenate([told[child] for child in came]))
-        if spec.shards > 1:
-            hashes = hashes[np.isin(hashes >> bits, np.array(shards, np.uint64))]
-        for child in node.children:
-            row = headers[child].rows[0]
-            if row["whole"]:
-                chunk_part(row, reader, runs).prepare(hashes)
-
-
 def _tree(
     spec: ContractSpec,
     combiner: Combiner,
@@ -270,24 +244,22 @@ def _tree(
     return tree
 
 
-def _one_shard(
+def _reduce_shard(
     spec: ContractSpec,
     functions: Functions,
     tree: ShardContraction,
     old: _Reduced | None,
-    gathered: tuple[Hashes, Gathered] | None,
-    gathering: float,
+    gathered: tuple[Hashes, Gathered | Run] | None,
+    seconds: tuple[float, float],
 ) -> ShardDone:
-    """Contract a shard and reduce it; `gathered` are its changed keys where there is no combiner."""
+    """Reduce a shard, which is contracted; `gathered` are its changed keys where there is no combiner.
+
+    `seconds` are its part of contracting, and of gathering.
+    """
     started = time.perf_counter()
     take_counts()
     flat = functions.combiner is None and bool(spec.nodes)
     reducer: Reducer = functions.reducer
-    if not flat:
-        for node in spec.nodes:
-            tree.contract(node)
-    contracted = time.perf_counter()
-    take_counts()  # how often a tree combines depends on what ran before: not counted
     if not flat and _is_output(tree.rows[spec.root], reducer):
         reduced = _root_as_output(tree, spec)
     elif old is None or old.row["bare"] or (flat and gathered is None):
@@ -302,8 +274,8 @@ def _one_shard(
         refs=[*(tree.refs[node.id] for node in stored), reduced.refs],
         combined=tree.executed,
         reduced_keys=reduced.keys,
-        contract_seconds=contracted - started,
-        reduce_seconds=gathering + time.perf_counter() - contracted,
+        contract_seconds=seconds[0],
+        reduce_seconds=seconds[1] + time.perf_counter() - started,
         counters=reduced.counters,
     )
 
@@ -338,9 +310,13 @@ def _root_as_output(tree: ShardContraction, spec: ContractSpec) -> _Reduced:
 
 def _reduce_all(tree: ShardContraction, spec: ContractSpec, reducer: Reducer, flat: bool) -> _Reduced:
     """Reduce every key, there being no output that could be updated."""
-    values = gathered_whole(tree, spec.nodes[0]) if flat else tree.part(spec.root).whole()
-    outputs = _reduce(reducer, values)
-    return _Reduced(as_row(write_part(outputs, tree.shard_bits, tree.pack)), b"", len(values), _counted(outputs))
+    values: Run | Gathered
+    if flat:
+        values = gathered_whole(tree, spec.nodes[0], isinstance(reducer, ColumnReducer))
+    else:
+        values = tree.part(spec.root).whole()
+    outputs = reduced_keys(reducer, values)
+    return _Reduced(as_row(write_part(outputs, tree.shard_bits, tree.pack)), b"", len(values), counted_by(outputs))
 
 
 def _reduce_changed(
@@ -350,47 +326,11 @@ def _reduce_changed(
     changed, fresh = changes
     if not len(changed):
         return old
-    outputs = _reduce(reducer, fresh)
+    outputs = reduced_keys(reducer, fresh)
     part = Part.load(old.row, tree.shard_bits, tree.reader)
-    counters = _counted(outputs)
+    counters = counted_by(outputs)
     before = part.select(changed)
-    for name, count in _counted(before).items():
+    for name, count in counted_by(before).items():
         counters[name] = counters.get(name, 0) - count
     row, packs = rewrite_part(part, changed, outputs, len(before), tree.pack)
     return _Reduced(as_row(row), b"".join(packs), len(fresh), counters)
-
-
-def _reduce(reducer: Reducer, found: Run | Gathered) -> Run:
-    """Call the reducer for every key; a key's output pairs stand under the key that gave them."""
-    run = found.places if isinstance(found, Gathered) else found
-    if run is found and recognise(reducer) is not None and run.firsts is None and run.values.kind == INTEGER:
-        return run.paired()  # as in `_is_output`; here keys may be such that equal ones look different
-    pairs: list[tuple[Any, Any]] = []
-    counts = np.zeros(len(run), np.int64)
-    for row, (key, values) in enumerate(found.groups()):
-        before = len(pairs)
-        try:
-            for out_key, value in reducer(key, values):
-                pairs.append((out_key, value))
-        except USERS_ERRORS as error:
-            raise ReducerError(key) from error
-        # Without samples: what calls counted before is taken off, which a few of all samples do not allow.
-        if counted := told_apart(take_counts())[0]:
-            pairs.append((COUNTED, counted))
-        counts[row] = len(pairs) - before
-    column = Column.of(pairs)
-    if (counts == 1).all():
-        return Run(run.hashes, run.keys, column)
-    return Run(run.hashes, run.keys, column, starts_of(counts)).take(np.flatnonzero(counts))
-
-
-def _counted(outputs: Run) -> dict[str, int]:
-    """What the reducer calls behind these outputs counted."""
-    totals: dict[str, int] = {}
-    if outputs.values.children is None or outputs.values.children[0].kind != ANY:
-        return totals  # a key of type Counted makes a column of encoded values
-    for key, counts in outputs.values.to_list():
-        if key is COUNTED:
-            for name, count in counts.items():
-                totals[name] = totals.get(name, 0) + count
-    return totals

@@ -15,12 +15,13 @@ from typing import Any
 import numpy as np
 
 from incoop.base.errors import USERS_ERRORS
-from incoop.contraction.columns.column import Ints
+from incoop.contraction.columns.column import Column, Ints
 from incoop.engine.running.counters import take_counts
 from incoop.job import Mapper
 
-#: Pairs held as Python objects before they become a run; about 200 bytes each.
-PENDING_PAIRS = 1_000_000
+#: Pairs held as Python objects before they become a run, some 20 to 100 bytes each: more than a chunk of words has,
+#: since one whose pairs were not together has no leaves.
+PENDING_PAIRS = 2_000_000
 
 #: Of a record that gives many pairs, so many are taken before it is looked how many there are.
 _PORTION = 1 << 16
@@ -49,11 +50,22 @@ class Pairs:
     keys: list[Any]
     #: For each pair, which of the keys it has.
     codes: Ints
-    values: list[Any]
+    #: A mapper that works on columns may give one.
+    values: list[Any] | Column
     #: How many pairs each piece gave.
     sizes: Ints
     #: What the mapper counted in each piece.
     counters: list[dict[str, int]]
+
+    @property
+    def column(self) -> Column:
+        """The values, encoded."""
+        return self.values if isinstance(self.values, Column) else Column.of(self.values)
+
+    @property
+    def listed(self) -> list[Any]:
+        """The values one by one."""
+        return self.values.to_list() if isinstance(self.values, Column) else self.values
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +117,7 @@ class RecordsMapper:
 def pairs_of(made: Pairs) -> Iterator[tuple[Any, Any]]:
     """Pairs one by one."""
     keys = made.keys
-    for code, value in zip(made.codes.tolist(), made.values, strict=True):
+    for code, value in zip(made.codes.tolist(), made.listed, strict=True):
         yield keys[code], value
 
 
@@ -141,7 +153,7 @@ def collect(mapper: Mapper, pieces: Sequence[Piece], full: Callable[[Pairs], Non
         try:
             records = piece.records()
             if at_once is not None or len(records) == 1:  # perhaps a whole chunk, which may give very many pairs
-                number, record = 0, records[0] if at_once is None else None
+                number, record = 0, None if at_once is not None else records[0]
                 given = mapper(None, record) if at_once is None else at_once(records)
                 for portion in _portions(iter(given)):
                     for key, value in portion:
