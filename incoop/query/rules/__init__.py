@@ -11,6 +11,7 @@ from __future__ import annotations
 from incoop.query.plan.node import Plan
 from incoop.query.rules.aggregate_groups import aggregate_groups
 from incoop.query.rules.apply import Rule
+from incoop.query.rules.drop_identity import drop_identity
 from incoop.query.rules.find_top_k import find_top_k
 from incoop.query.rules.merge_projections import merge_projections
 from incoop.query.rules.prune_columns import prune_columns
@@ -27,6 +28,7 @@ RULES: tuple[Rule, ...] = (
     share_equal,
     prune_columns,
     merge_projections,
+    drop_identity,
     share_equal,
 )
 
