@@ -13,6 +13,7 @@ from incoop.query.rules.aggregate_groups import aggregate_groups
 from incoop.query.rules.apply import Rule
 from incoop.query.rules.drop_identity import drop_identity
 from incoop.query.rules.find_top_k import find_top_k
+from incoop.query.rules.join_cogroups import join_cogroups
 from incoop.query.rules.merge_projections import merge_projections
 from incoop.query.rules.prune_columns import prune_columns
 from incoop.query.rules.push_filters import push_filters
@@ -24,6 +25,7 @@ RULES: tuple[Rule, ...] = (
     merge_projections,
     push_filters,
     aggregate_groups,
+    join_cogroups,
     find_top_k,
     share_equal,
     prune_columns,
