@@ -17,8 +17,9 @@ from incoop.contraction.tree.known_combiners import LawfulCombiner
 from incoop.job import Reducer
 from incoop.query.errors import BadPlan, QueryError
 from incoop.query.execution import reducers
-from incoop.query.execution.finishing import Finishing, chain_to_key, kept_of_join, uses_of
+from incoop.query.execution.finishing import Finishing, chain_to_key, uses_of
 from incoop.query.execution.held import Types
+from incoop.query.execution.joining import Joining, key_form, said_of
 from incoop.query.execution.keys import KeyForm
 from incoop.query.execution.ordering import Ordering
 from incoop.query.execution.parquet_input import ParquetInput, ReadParquet
@@ -32,8 +33,8 @@ from incoop.query.execution.sinks import (
     DistinctKeys,
     RowsByKey,
 )
-from incoop.query.execution.skew import CUT_KINDS, JoinParts, RowsByPart, keys_to_cut
 from incoop.query.execution.stages import LEAF_OF_ROWS, LEAF_OF_STATES, Sending, digest_of, said_hash, tag_of
+from incoop.query.execution.states import MergedStates
 from incoop.query.execution.steps import (
     CrossWith,
     ExpandRows,
@@ -69,7 +70,7 @@ from incoop.query.plan.single import (
 from incoop.query.sources.parquet import Parquet
 from incoop.query.sources.tagged import TaggedText
 from incoop.query.sources.text_format import TextFormat
-from incoop.query.types import Row, Type
+from incoop.query.types import Row
 
 #: Rows of a cross's smaller side: they travel to each task.
 MOST_BROADCAST = 1_000_000
@@ -78,13 +79,13 @@ MOST_BROADCAST = 1_000_000
 _PORTION = 4096
 
 
-class Compiler(Ordering):
+class Compiler(Ordering, Joining):
     """Runs the stages of a query's plans, each once."""
 
     def __init__(self, name: str, session: RunsJobs, inputs: Mapping[str, Any], outputs: Sequence[Plan] = ()) -> None:
         super().__init__(name, session)
         self._inputs = inputs
-        self._uses = uses_of(outputs)
+        self.uses = uses_of(outputs)
         self._relations: dict[bytes, Relation] = {}
 
     def finished(self, plan: Plan, result: JobResult, tags: frozenset[str], finishing: Finishing) -> Relation:
@@ -152,10 +153,10 @@ class Compiler(Ordering):
         return Relation((branch,), types, frozenset([tag]))
 
     def _by_row(self, plan: Filter | Project | Generate) -> Relation:
-        if (found := chain_to_key(plan, self._uses)) is not None:
+        if isinstance(plan, Project) and (join := self.projected_join(plan)) is not None:
+            return join
+        if (found := chain_to_key(plan, self.uses)) is not None:
             chain, keyed = found
-            if isinstance(keyed, Join):
-                return self._join(keyed, plan, chain)
             finishing = Finishing(plan, tuple(step_of(each, self.resolved) for each in chain))
             if isinstance(keyed, Cogroup):
                 return self._cogroup(keyed, finishing)
@@ -210,13 +211,18 @@ class Compiler(Ordering):
     # By key.
 
     def _aggregate(self, plan: AggregateBy, finishing: Finishing | None = None) -> Relation:
-        below = self.relation(plan.input)
         keys = self.resolved(plan.keys)
         aggregations = tuple(Aggregation(each.aggregate, self.resolved(each.arguments)) for each in plan.aggregations)
         form = KeyForm(tuple(key.type for key in keys))
-        sink = AggregateRows(keys, form, aggregations)
+        rows = AggregateRows(keys, form, aggregations)
         aggregates = tuple(each.aggregate for each in aggregations)
-        said = ("aggregate", [digest_of(key) for key in keys], [_said(each) for each in aggregations])
+        sink: AggregateRows | MergedStates = rows
+        below = self.states_of_join(plan, rows)
+        if below is not None:
+            sink = MergedStates(aggregates, rows.counts)
+        else:
+            below = self.relation(plan.input)
+        said = ("aggregate", [digest_of(key) for key in keys], [said_of(each) for each in aggregations])
         if sink.counts and keys:
             added = LawfulCombiner(reducers.add_up, Fold.SUM)
             result = self.stage(plan, "", [Sending(below, sink)], added, added, said, LEAF_OF_STATES)
@@ -261,7 +267,7 @@ class Compiler(Ordering):
     def _cogroup(self, plan: Cogroup, finishing: Finishing | None = None) -> Relation:
         sides = [self.relation(each) for each in plan.inputs]
         keys = [self.resolved(each) for each in plan.keys]
-        form = _key_form(keys, plan.nulls_apart and len(sides) > 1)
+        form = key_form(keys, plan.nulls_apart and len(sides) > 1)
         sendings = [
             Sending(side, RowsByKey(each, form, at if len(sides) > 1 else None))
             for at, (side, each) in enumerate(zip(sides, keys, strict=True))
@@ -276,34 +282,6 @@ class Compiler(Ordering):
             return self.finished(plan, result, tags, finishing)
         return self.reduced(plan, result, tags)
 
-    def _join(self, plan: Join, top: Plan | None = None, chain: Sequence[Plan] = ()) -> Relation:
-        """With a chain of what nobody else asks the join for, the last of it being `top`, less is stored."""
-        shown, kept = kept_of_join(chain)
-        left = chain[1:] if shown is not None else chain
-        sides = [self.relation(plan.left), self.relation(plan.right)]
-        keys = [self.resolved(plan.left_keys), self.resolved(plan.right_keys)]
-        apart = not plan.nulls_match
-        form = _key_form(keys, apart and plan.kind in ("left", "right", "full", "anti"))
-        stays = {"left": (0,), "anti": (0,), "right": (1,), "full": (0, 1)}.get(plan.kind, ())
-        sinks = [RowsByKey(each, form, at, apart and at not in stays) for at, each in enumerate(keys)]
-        widths = (plan.left.schema.width or 0, plan.right.schema.width or 0)
-        joined = reducers.JoinRows(plan.kind, *widths, form, kept)
-        reducer: Reducer = joined
-        said: tuple[Any, ...] = ("join", plan.kind, plan.nulls_match, widths, kept, list(map(_said_keys, keys)))
-        sendings = [Sending(*each) for each in zip(sides, sinks, strict=True)]
-        if plan.hint == "skewed" and plan.kind in CUT_KINDS and (cut := keys_to_cut(self, plan, sides, sinks)):
-            said, reducer = (*said, "cut", sorted((repr(key), hands) for key, hands in cut.items())), JoinParts(joined)
-            sendings = [Sending(side, RowsByPart(each, cut)) for side, each in zip(sides, sinks, strict=True)]
-        role = "" if shown is None else "of a join"
-        finishing = Finishing(top, tuple(step_of(each, self.resolved) for each in left)) if top and left else None
-        if finishing is not None:
-            reducer = finishing.of(reducer)
-        result = self.stage(shown or plan, role, sendings, None, reducer, said, LEAF_OF_ROWS)
-        tags = sides[0].tags | sides[1].tags
-        if finishing is not None:
-            return self.finished(shown or plan, result, tags, finishing)
-        return self.reduced(shown or plan, result, tags)
-
     def _window(self, plan: WindowOver) -> Relation:
         below = self.relation(plan.input)
         partition, keys = self.resolved(plan.partition), self.resolved(plan.keys)
@@ -312,7 +290,7 @@ class Compiler(Ordering):
         reducer = reducers.WindowRows(keys, plan.directions, aggregations, plan.running, tag_of(plan))
         said = (
             *("window", plan.running, plan.directions, list(map(digest_of, partition)), list(map(digest_of, keys))),
-            *map(_said, aggregations),
+            *map(said_of, aggregations),
         )
         result = self.stage(plan, "", [Sending(below, RowsByKey(partition, form))], None, reducer, said, LEAF_OF_ROWS)
         return self.reduced(plan, result, below.tags)
@@ -338,32 +316,8 @@ class Compiler(Ordering):
         return expression.rebuilt(self._resolved, self._resolved)
 
 
-def _said(aggregation: Aggregation) -> tuple[Any, ...]:
-    return repr(aggregation.aggregate), [digest_of(each) for each in aggregation.arguments]
-
-
-def _said_keys(keys: Iterable[Expression]) -> list[str]:
-    return list(map(digest_of, keys))
-
-
 def _fields(types: Types) -> tuple[Expression, ...]:
     return tuple(Reference(at, kind) for at, kind in enumerate(types or ()))
-
-
-def _key_form(keys: Sequence[tuple[Expression, ...]], marked: bool) -> KeyForm:
-    """One form for the keys of all inputs."""
-    kinds: list[Type] = []
-    for several in zip(*keys, strict=True):
-        types = {each.type for each in several}
-        kinds.append(types.pop() if len(types) == 1 else _anything(several))
-    return KeyForm(tuple(kinds), marked)
-
-
-def _anything(several: Sequence[Expression]) -> Type:
-    """Types that differ where nothing is known of one of them: keys are encoded."""
-    from incoop.query.types import TupleType
-
-    return TupleType(None)
 
 
 def read_rows(branch: Branch) -> Iterator[Row]:
@@ -394,7 +348,7 @@ _MAKERS: tuple[tuple[Any, Maker], ...] = (
     (Intersect, Compiler._of_two),
     (Except, Compiler._of_two),
     (Cogroup, Compiler._cogroup),
-    (Join, Compiler._join),
+    (Join, Compiler.join),
     (WindowOver, Compiler._window),
     (Sort, Compiler.sort),
     (TopK, Compiler.top_k),

@@ -17,6 +17,7 @@ from incoop.query.execution.relations import Relation
 from incoop.query.execution.sessions import JobResult, RunsJobs
 from incoop.query.plan.digest import digest
 from incoop.query.plan.node import Plan, every_plan
+from incoop.query.plan.several import Join
 from incoop.query.plan.show import show_plan
 
 
@@ -50,7 +51,9 @@ class Explainer(Compiler):
         found: set[int] = set()
         for output in self._outputs:
             for node in every_plan(output):
-                if (taken := chain_to_key(node, self._uses)) is not None:
+                if isinstance(node, Join):  # perhaps a part of what stands above it
+                    found.add(id(node))
+                if (taken := chain_to_key(node, self.uses)) is not None:
                     chain, keyed = taken
                     found |= {id(keyed), *map(id, chain[:-1])}
         return found

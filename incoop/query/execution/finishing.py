@@ -18,21 +18,19 @@ from incoop.job import Reducer
 from incoop.query.execution.steps import FilterRows, GenerateRows, ProjectRows, RowStep, as_wide
 from incoop.query.expressions.evaluation import Evaluation
 from incoop.query.expressions.flatten import flattened
-from incoop.query.expressions.nodes import Reference
 from incoop.query.expressions.rows import compile_row
 from incoop.query.expressions.walk import scalars
 from incoop.query.functions.aggregates import CountRows
 from incoop.query.plan.node import Plan, every_plan
-from incoop.query.plan.several import Cogroup, Join
+from incoop.query.plan.several import Cogroup
 from incoop.query.plan.single import AggregateBy, Filter, Generate, Project
 from incoop.query.types import Row
 from incoop.query.warnings import Warnings
 
 Rows = Callable[[Row, Evaluation], Sequence[Row]]
-_BY_KEY = (AggregateBy, Cogroup, Join)
 
 
-def chain_to_key(plan: Plan, uses: Mapping[int, int]) -> tuple[list[Plan], Plan] | None:
+def chain_to_key(plan: Plan, uses: Mapping[int, int]) -> tuple[list[Plan], AggregateBy | Cogroup] | None:
     """The filters and projections that end in a plan, first ones first, and the stage by key that they stand on, if
     nobody else asks for anything of that. The value of another plan is not taken along: a new one would reduce all
     keys again.
@@ -44,7 +42,7 @@ def chain_to_key(plan: Plan, uses: Mapping[int, int]) -> tuple[list[Plan], Plan]
             return None
         chain.append(below)
         below = below.input
-    if not chain or not isinstance(below, _BY_KEY) or uses.get(id(below)) != 1:
+    if not chain or not isinstance(below, AggregateBy | Cogroup) or uses.get(id(below)) != 1:
         return None
     if isinstance(below, AggregateBy) and _has_no_reducer(below):
         return None
@@ -77,15 +75,6 @@ class Finishing:
         return VersionedReducer(
             FinishedRows(reducer, self.steps), " ".join(step.tag + step.digest.hex() for step in self.steps)
         )
-
-
-def kept_of_join(chain: Sequence[Plan]) -> tuple[Project | None, tuple[int, ...] | None]:
-    """A first projection of fields alone, and which fields these are."""
-    if chain and isinstance(chain[0], Project):
-        kept = [each.index for each in chain[0].results if isinstance(each, Reference)]
-        if kept and len(kept) == len(chain[0].results):
-            return chain[0], tuple(kept)
-    return None, None
 
 
 def _has_no_reducer(plan: AggregateBy) -> bool:

@@ -77,7 +77,7 @@ def _joined(parts: Sequence[Pairs]) -> Pairs:
     for part in parts:
         renumbered = np.array([codes_of.setdefault(key, len(codes_of)) for key in part.keys], np.int64)
         codes.append(renumbered[part.codes] if len(part.codes) else part.codes)
-        values += part.values
+        values += part.listed
         sizes.append(part.sizes)
         counters += part.counters
     return Pairs(list(codes_of), np.concatenate(codes), values, np.concatenate(sizes), counters)

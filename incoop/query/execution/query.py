@@ -87,6 +87,8 @@ class QueryResult:
 
     def __init__(self, query: Query, stored: tuple[tuple[Relation, Branch], ...], compiler: Compiler) -> None:
         self._query, self._stored = query, stored
+        #: What each stage gave, in the order in which they ran.
+        self.stages = tuple(compiler.ran)
         self._counted = compiler.counted
         tags = frozenset().union(*(relation.tags for relation, _ in stored))
         self.warnings = self._warnings(tags)

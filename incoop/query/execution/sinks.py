@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from incoop.base.content_ids import content_id
+from incoop.contraction.columns.column import Column
 from incoop.query.execution.held import Held, Numbers
 from incoop.query.execution.keys import TOGETHER, KeyForm, Values
 from incoop.query.execution.row_orders import name_column, row_orders
@@ -34,7 +35,7 @@ class Sent:
     keys: list[Any]
     #: For each pair, which key it has; its value; and the piece it is from, ascending.
     codes: Numbers
-    values: list[Any]
+    values: list[Any] | Column
     pieces: Numbers
 
 
@@ -197,7 +198,7 @@ class RowsByKey(Sink):
         return used_only(self.form.keys(found, TOGETHER if self.side is None else self.side), numbers, values, pieces)
 
 
-def used_only(keys: list[Any], codes: Numbers, values: list[Any], pieces: Numbers) -> Sent:
+def used_only(keys: list[Any], codes: Numbers, values: list[Any] | Column, pieces: Numbers) -> Sent:
     """Without keys that no pair has."""
     used = np.flatnonzero(np.bincount(codes, minlength=len(keys)))
     if len(used) == len(keys):

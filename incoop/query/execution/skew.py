@@ -127,6 +127,7 @@ class RowsByPart(Sink):
 
     def send(self, held: Held, evaluation: Evaluation) -> Sent:
         sent = self.rows.send(held, evaluation)
+        assert isinstance(sent.values, list)
         hot = {at: self.cut[key] for at, key in enumerate(sent.keys) if key in self.cut}
         whole: list[Any] = [(key, WHOLE) for key in sent.keys]
         if not hot:

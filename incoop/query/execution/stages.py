@@ -34,7 +34,7 @@ from incoop.query.plan.digest import digest
 from incoop.query.plan.node import Plan
 
 #: Part of every version: what execution makes of a plan, and how it is stored. Another meaning, another number.
-EXECUTION_VERSION = 2
+EXECUTION_VERSION = 3
 
 #: Average bytes of a leaf, which an edit maps again. Pieces of rows are looked at many at once, but each has states of
 #: its own; rows by key are kept one by one, whatever their piece.

@@ -24,10 +24,33 @@ _NUMPY: dict[Any, Any] = {
 }
 
 
-def of_numbers(numbers: npt.NDArray[Any]) -> Any:
-    """An array of as many numbers, none of them null."""
+def of_numbers(numbers: npt.NDArray[Any], there: npt.NDArray[np.bool_] | None = None) -> Any:
+    """An array of as many numbers, null where there is none."""
     kind = next(arrow for arrow, kind in _NUMPY.items() if kind == numbers.dtype)
-    return pa.Array.from_buffers(kind, len(numbers), [None, pa.py_buffer(np.ascontiguousarray(numbers))])
+    bits = _bits(there) if there is not None else None
+    return pa.Array.from_buffers(kind, len(numbers), [bits, pa.py_buffer(np.ascontiguousarray(numbers))])
+
+
+def of_blob(data: Any, ends: npt.NDArray[np.int64], kind: Any) -> Any | None:
+    """An array of texts or bytes that lie one after the other; `ends` begins with 0. None where they are too many."""
+    if len(data) > _LARGEST:
+        return None
+    return pa.Array.from_buffers(kind, len(ends) - 1, [None, pa.py_buffer(ends.astype(np.int32)), pa.py_buffer(data)])
+
+
+def blob_of(array: Any) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
+    """The bytes of an array of texts or bytes without nulls, one after the other; and where each begins, and the end.
+
+    Example:
+        >>> data, ends = blob_of(of_values(["a", "bc", "d"], pa.string())[1:])
+        >>> data.tobytes(), ends.tolist()
+        (b'bcd', [0, 2, 3])
+    """
+    assert array.null_count == 0
+    _, offsets, data = array.buffers()
+    ends = np.frombuffer(offsets or bytes(4), np.int32, len(array) + 1, 4 * array.offset if offsets else 0)
+    blob = np.frombuffer(data or b"", np.uint8)
+    return blob[ends[0] : ends[-1]], ends.astype(np.int64) - int(ends[0])
 
 
 def of_truths(truths: npt.NDArray[np.bool_]) -> Any:

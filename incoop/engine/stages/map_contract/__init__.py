@@ -6,6 +6,7 @@ decision.py explain.py               what was decided, and why
 steps.py                             the order of the steps: one value
 map_step.py contract_step.py         the two steps, as the driver sees them
 map_task.py contract_task.py         ... as they run in a worker
+reducing.py column_reducer.py        a key's values to pairs, key by key or by column
 record.py result_entries.py tallies.py         what is kept
 mapping.py grouping.py segments.py spill.py    records to pairs, pairs to a run
 chunk_sources.py leaves.py text_leaves.py pair_leaves.py    a chunk's records, and its leaves: of bytes, of pairs

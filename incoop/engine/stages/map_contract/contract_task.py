@@ -14,9 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from incoop.base.errors import USERS_ERRORS, IncoopError
+from incoop.base.errors import IncoopError
 from incoop.code import Functions, Observed, Shipment, unwatched
-from incoop.contraction.columns.column import ANY, INTEGER, Column, starts_of
 from incoop.contraction.columns.keys import Hashes
 from incoop.contraction.columns.run import Run
 from incoop.contraction.columns.shards import shard_bounds
@@ -31,9 +30,10 @@ from incoop.contraction.tree.combine import Combiner, CombinerError
 from incoop.contraction.tree.folds import recognise
 from incoop.contraction.tree.node import NodeTask, ShardContraction
 from incoop.contraction.tree.sums import Delta
-from incoop.engine.running.counters import COUNTED, take_counts, told_apart
+from incoop.engine.running.counters import take_counts
 from incoop.engine.running.user_code import own_error, said_of, trace_of
 from incoop.engine.stages.map_contract.flat import Gathered, gathered_changes, gathered_whole
+from incoop.engine.stages.map_contract.reducing import ReducerError, counted_by, reduced_keys
 from incoop.engine.stored import BlobReader
 from incoop.job import Reducer
 from incoop.memo import WorkerConfig
@@ -90,14 +90,6 @@ class ReduceFailed:
     plain_key: int | str | bytes | None = None
     #: The error itself, where it is one of incoop's own.
     cause: IncoopError | None = None
-
-
-class ReducerError(Exception):
-    """The user's reducer raised at this key."""
-
-    def __init__(self, key: Any) -> None:
-        super().__init__(key)
-        self.key = key
 
 
 def contract_shards(
@@ -339,8 +331,8 @@ def _root_as_output(tree: ShardContraction, spec: ContractSpec) -> _Reduced:
 def _reduce_all(tree: ShardContraction, spec: ContractSpec, reducer: Reducer, flat: bool) -> _Reduced:
     """Reduce every key, there being no output that could be updated."""
     values = gathered_whole(tree, spec.nodes[0]) if flat else tree.part(spec.root).whole()
-    outputs = _reduce(reducer, values)
-    return _Reduced(as_row(write_part(outputs, tree.shard_bits, tree.pack)), b"", len(values), _counted(outputs))
+    outputs = reduced_keys(reducer, values)
+    return _Reduced(as_row(write_part(outputs, tree.shard_bits, tree.pack)), b"", len(values), counted_by(outputs))
 
 
 def _reduce_changed(
@@ -350,47 +342,11 @@ def _reduce_changed(
     changed, fresh = changes
     if not len(changed):
         return old
-    outputs = _reduce(reducer, fresh)
+    outputs = reduced_keys(reducer, fresh)
     part = Part.load(old.row, tree.shard_bits, tree.reader)
-    counters = _counted(outputs)
+    counters = counted_by(outputs)
     before = part.select(changed)
-    for name, count in _counted(before).items():
+    for name, count in counted_by(before).items():
         counters[name] = counters.get(name, 0) - count
     row, packs = rewrite_part(part, changed, outputs, len(before), tree.pack)
     return _Reduced(as_row(row), b"".join(packs), len(fresh), counters)
-
-
-def _reduce(reducer: Reducer, found: Run | Gathered) -> Run:
-    """Call the reducer for every key; a key's output pairs stand under the key that gave them."""
-    run = found.places if isinstance(found, Gathered) else found
-    if run is found and recognise(reducer) is not None and run.firsts is None and run.values.kind == INTEGER:
-        return run.paired()  # as in `_is_output`; here keys may be such that equal ones look different
-    pairs: list[tuple[Any, Any]] = []
-    counts = np.zeros(len(run), np.int64)
-    for row, (key, values) in enumerate(found.groups()):
-        before = len(pairs)
-        try:
-            for out_key, value in reducer(key, values):
-                pairs.append((out_key, value))
-        except USERS_ERRORS as error:
-            raise ReducerError(key) from error
-        # Without samples: what calls counted before is taken off, which a few of all samples do not allow.
-        if counted := told_apart(take_counts())[0]:
-            pairs.append((COUNTED, counted))
-        counts[row] = len(pairs) - before
-    column = Column.of(pairs)
-    if (counts == 1).all():
-        return Run(run.hashes, run.keys, column)
-    return Run(run.hashes, run.keys, column, starts_of(counts)).take(np.flatnonzero(counts))
-
-
-def _counted(outputs: Run) -> dict[str, int]:
-    """What the reducer calls behind these outputs counted."""
-    totals: dict[str, int] = {}
-    if outputs.values.children is None or outputs.values.children[0].kind != ANY:
-        return totals  # a key of type Counted makes a column of encoded values
-    for key, counts in outputs.values.to_list():
-        if key is COUNTED:
-            for name, count in counts.items():
-                totals[name] = totals.get(name, 0) + count
-    return totals

@@ -1,14 +1,16 @@
 """Without a combiner: keys gather their values from all chunks, in input order.
 
-Contract: each key has the values that all chunks have of it, in their order. Values are decoded where they were stored:
-chunks may hold some of other types than others do, and put into one column they would be encoded one by one, to be
-decoded again at once. In an update a chunk is asked once for the keys of all shards, and only for those that changed.
+Contract: each key has the values that all chunks have of it, in their order. Values stay in the columns that they were
+stored in: chunks may hold some of other types than others do, and put into one column they would be encoded one by one,
+to be decoded again at once. In an update a chunk is asked once for the keys of all shards, and only for those that
+changed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -19,18 +21,30 @@ from incoop.contraction.columns.keys import Hashes
 from incoop.contraction.columns.run import EMPTY, Run, merge
 from incoop.contraction.parts.part import Shard, ShardOfRun
 from incoop.contraction.tree.node import NodeTask, ShardContraction
+from incoop.engine.stages.map_contract.column_reducer import KeyedColumns
 
 #: Of more than so many bytes, encoded, a shard's keys are gathered at a time: decoded they take some ten times as much.
 _AT_ONCE = 32 << 20
+
+
+class Values:
+    """Values of several chunks, decoded when they are first asked for one by one."""
+
+    def __init__(self, columns: Sequence[Column]) -> None:
+        self.columns = columns
+
+    @cached_property
+    def listed(self) -> list[Any]:
+        return [value for column in self.columns for value in column.to_list()]
 
 
 @dataclass(frozen=True, slots=True)
 class Gathered:
     """Keys with their values."""
 
-    #: The keys; what stands for a value is its place in the list.
+    #: The keys; what stands for a value is its place in all columns one after the other.
     places: Run
-    values: list[Any]
+    values: Values
 
     def __len__(self) -> int:
         return len(self.places)
@@ -39,29 +53,38 @@ class Gathered:
         """The keys from `low` up to `high`."""
         return Gathered(self.places.slice(low, high), self.values)
 
+    def by_column(self) -> KeyedColumns:
+        """The keys for a reducer that takes all of them."""
+        places = self.places.values.numbers
+        assert places is not None
+        return KeyedColumns(self.places.keys, self.values.columns, places, self.places.counts())
+
     def groups(self) -> Iterator[tuple[Any, list[Any]]]:
         """Each key with its values."""
         keys, firsts = self.places.keys.to_list(), self.places.firsts
-        values = [self.values[place] for place in self.places.values.to_list()]
+        listed = self.values.listed
+        values = [listed[place] for place in self.places.values.to_list()]
         if firsts is None:
             return ((key, [value]) for key, value in zip(keys, values, strict=True))
         return ((key, values[low:high]) for key, (low, high) in zip(keys, pairwise(firsts.tolist()), strict=True))
 
 
-NOTHING = Gathered(EMPTY, [])
+NOTHING = Gathered(EMPTY, Values([]))
 
 
 def gathered(runs: Iterable[Run]) -> Gathered:
     """All keys of some runs."""
-    values: list[Any] = []
+    columns: list[Column] = []
     stand_ins: list[Run] = []
+    before = 0
     for run in runs:
         if len(run):
-            before = len(values)
-            values += run.values.to_list()
-            places = Column(INTEGER, len(run.values), numbers=np.arange(before, len(values)))
+            columns.append(run.values)
+            behind = before + len(run.values)
+            places = Column(INTEGER, len(run.values), numbers=np.arange(before, behind))
             stand_ins.append(Run(run.hashes, run.keys, places, run.firsts))
-    return Gathered(merge(stand_ins)[0], values)
+            before = behind
+    return Gathered(merge(stand_ins)[0], Values(columns))
 
 
 def gathered_whole(tree: ShardContraction, node: NodeTask) -> Gathered:

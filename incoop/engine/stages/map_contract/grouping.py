@@ -89,9 +89,9 @@ def run_of(pairs: Pairs, combiner: Combiner, leaves: Leaves | None = None) -> Ma
     if combiner.function is None:
         by_row = stable_order(keyed.rows, len(keyed.hashes))
         counts = np.bincount(keyed.rows, minlength=len(keyed.hashes))
-        run = Run.of_counted(keyed.hashes, keyed.keys, Column.of(pairs.values).take(by_row), counts)
+        run = Run.of_counted(keyed.hashes, keyed.keys, pairs.column.take(by_row), counts)
         return MadeRun(run, _table(kept, pairs, keyed.rows, None) if kept is not None else None, {})
-    amounts = integers(pairs.values) if combiner.fold is not None else None
+    amounts = integers(pairs.listed) if combiner.fold is not None else None
     folded = folds_by(combiner.fold, keyed.rows, amounts, len(keyed.hashes)) if amounts is not None else None
     if amounts is None or folded is None:
         return _combined_run(pairs, keyed, combiner, leaves)
@@ -175,7 +175,7 @@ def _run_of_groups(pairs: Pairs, combiner: Combiner) -> Run:
     """The run of pairs whose keys need a closer look."""
     groups: dict[Any, list[Any]] = {key: [] for key in pairs.keys}
     lists = list(groups.values())
-    for code, value in zip(pairs.codes.tolist(), pairs.values, strict=True):
+    for code, value in zip(pairs.codes.tolist(), pairs.listed, strict=True):
         lists[code].append(value)
     groups = dict(united(groups))
     if combiner.function is not None:
@@ -195,9 +195,10 @@ def _combined_run(pairs: Pairs, keyed: _Keyed, combiner: Combiner, leaves: Leave
     rows, table = keyed.rows, None
     by_group = leaves is not None and _few_keys(pairs, leaves)
     if leaves is not None and keyed.tells_apart and not by_group:  # step (1)
-        table = _table(leaves, pairs, rows, Column.of(pairs.values))
+        table = _table(leaves, pairs, rows, pairs.column)
     by_row = stable_order(rows, len(keyed.hashes))
-    values = [pairs.values[at] for at in by_row.tolist()]
+    listed = pairs.listed
+    values = [listed[at] for at in by_row.tolist()]
     named = [pairs.keys[code] for code in keyed.order.tolist()]
     whole = True
     groups = np.zeros(len(rows), np.int64)

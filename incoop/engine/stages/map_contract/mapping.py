@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from incoop.base.errors import USERS_ERRORS
-from incoop.contraction.columns.column import Ints
+from incoop.contraction.columns.column import Column, Ints
 from incoop.engine.running.counters import take_counts
 from incoop.job import Mapper
 
@@ -49,11 +49,22 @@ class Pairs:
     keys: list[Any]
     #: For each pair, which of the keys it has.
     codes: Ints
-    values: list[Any]
+    #: A mapper that works on columns may give one.
+    values: list[Any] | Column
     #: How many pairs each piece gave.
     sizes: Ints
     #: What the mapper counted in each piece.
     counters: list[dict[str, int]]
+
+    @property
+    def column(self) -> Column:
+        """The values, encoded."""
+        return self.values if isinstance(self.values, Column) else Column.of(self.values)
+
+    @property
+    def listed(self) -> list[Any]:
+        """The values one by one."""
+        return self.values.to_list() if isinstance(self.values, Column) else self.values
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +96,7 @@ class PiecesMapper:
 def pairs_of(made: Pairs) -> Iterator[tuple[Any, Any]]:
     """Pairs one by one."""
     keys = made.keys
-    for code, value in zip(made.codes.tolist(), made.values, strict=True):
+    for code, value in zip(made.codes.tolist(), made.listed, strict=True):
         yield keys[code], value
 
 

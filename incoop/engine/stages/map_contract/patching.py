@@ -133,14 +133,15 @@ def _table(leaves: LeafIds, pairs: Pairs, keys: KeyNumbers) -> LeafTable:
     """What the leaves gave that came, by number within a leaf."""
     numbers = keys.numbers[pairs.codes] if len(pairs.codes) else pairs.codes
     order = np.lexsort((numbers, np.repeat(np.arange(len(pairs.sizes)), pairs.sizes)))
-    return LeafTable(leaves, pairs.sizes, numbers[order], Column.of(pairs.values).take(order), pairs.counters)
+    return LeafTable(leaves, pairs.sizes, numbers[order], pairs.column.take(order), pairs.counters)
 
 
 def _combined_by_piece(pairs: Pairs, combiner: Combiner) -> Pairs | None:
     """Pairs in which values of a key that are many in a piece are combined; None where that drops keys, or counts."""
     pieces = np.repeat(np.arange(len(pairs.sizes)), pairs.sizes)
     order = np.lexsort((pieces, pairs.codes))
-    values = [pairs.values[at] for at in order.tolist()]
+    listed = pairs.listed
+    values = [listed[at] for at in order.tolist()]
     segments = Segments(pairs.codes[order], pieces[order], values, pairs.keys)
     if not segments.combine_many(combiner) or take_counts():
         return None
