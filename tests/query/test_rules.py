@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from incoop.query.expressions import build
 from incoop.query.expressions.bag_nodes import BagAggregate
-from incoop.query.expressions.nodes import Not, Reference, UserCall
+from incoop.query.expressions.nodes import Expression, Not, Reference, UserCall
 from incoop.query.functions import GENERAL
 from incoop.query.order import Direction
 from incoop.query.plan.node import Plan, every_plan
@@ -18,7 +18,7 @@ from incoop.query.rules import RULES, rewritten
 from incoop.query.rules.apply import Rule
 from incoop.query.types import BOOLEAN, DOUBLE, INT, LONG
 
-from .plans import TABLES, T, U, plans
+from .plans import TABLES, T, U, _rows_of, plans
 from .reference import Tables, answer
 from .test_columns_mean_what_rows_mean import looks
 
@@ -163,3 +163,38 @@ def test_a_group_is_no_join_where_more_is_asked_of_the_other_bag() -> None:
         Generate(group, (mine,), ("outer",), ((),)),
     ):
         assert "Cogroup" in kinds(rewritten((plan,))[0])
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@given(TABLES, st.booleans(), st.tuples(st.booleans(), st.booleans()), st.data())
+def test_aggregates_of_the_bags_of_several_inputs_need_no_bags(
+    tables: Tables, apart: bool, required: tuple[bool, bool], data: st.DataObject
+) -> None:
+    group = Cogroup((T, U), ((K,), (build.field(U.schema, "k"),)), ("k", "t", "u"), required, apart)
+    bags = [Reference(1, T.schema.as_bag), Reference(2, U.schema.as_bag)]
+    sides = (X, build.field(U.schema, "y"))
+    results: list[Expression] = [Reference(0, INT)]
+    for side in data.draw(st.lists(st.integers(0, 1), min_size=1, max_size=4)):
+        name = data.draw(
+            st.sampled_from(["sum", "avg", "count", "count_rows", "min", "max", "count_distinct", "empty"])
+        )
+        rows = _rows_of(data.draw, bags[side])
+        arguments = () if name == "count_rows" else (sides[side],)
+        if name == "empty":
+            results.append(build.call(GENERAL, "is_empty", bags[side]))
+        else:
+            aggregate = GENERAL.aggregate(name, tuple(each.type for each in arguments))[0]
+            results.append(BagAggregate(rows, aggregate, arguments))
+    below: Plan = group
+    if data.draw(st.booleans()):
+        below = Filter(group, build.call(GENERAL, "is_empty", bags[data.draw(st.integers(0, 1))]))
+    plan = Project(below, tuple(results), (None,) * len(results))
+    assert "Cogroup" not in kinds(rewritten((plan,))[0])
+    check(rewritten, (plan,), tables)
+
+
+def test_a_group_of_several_inputs_stays_where_rows_of_a_bag_are_asked_for() -> None:
+    group = Cogroup((T, U), ((K,), (build.field(U.schema, "k"),)), ("k", "t", "u"), (False, False), True)
+    counted = BagAggregate(Reference(1, T.schema.as_bag), GENERAL.aggregate("count_rows", ())[0], ())
+    plan = Project(group, (Reference(0, INT), counted, Reference(2, U.schema.as_bag)), ("k", "n", "u"))
+    assert "Cogroup" in kinds(rewritten((plan,))[0])

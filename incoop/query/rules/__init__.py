@@ -9,6 +9,7 @@ Imports the plan and expressions of `incoop.query`.
 from __future__ import annotations
 
 from incoop.query.plan.node import Plan
+from incoop.query.rules.aggregate_cogroups import aggregate_cogroups
 from incoop.query.rules.aggregate_groups import aggregate_groups
 from incoop.query.rules.apply import Rule
 from incoop.query.rules.drop_identity import drop_identity
@@ -25,6 +26,7 @@ RULES: tuple[Rule, ...] = (
     merge_projections,
     push_filters,
     aggregate_groups,
+    aggregate_cogroups,
     join_cogroups,
     find_top_k,
     share_equal,

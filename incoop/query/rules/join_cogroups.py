@@ -14,7 +14,7 @@ from incoop.query.plan.single import Filter, Generate, Project
 from incoop.query.rules.apply import everywhere
 
 #: What ways in call the question.
-_EMPTY = ("is_empty", "IsEmpty")
+EMPTY = ("is_empty", "IsEmpty")
 
 
 def _joined(plan: Plan) -> Plan | None:
@@ -62,7 +62,7 @@ def _kind(condition: Expression | None, bag: int, required: bool) -> JoinKind | 
         return "semi" if required else None
     wanted = isinstance(condition, Not)
     asked = condition.argument if isinstance(condition, Not) else condition
-    if not isinstance(asked, Call) or asked.function.name not in _EMPTY or _place(asked.arguments[0]) != bag:
+    if not isinstance(asked, Call) or asked.function.name not in EMPTY or _place(asked.arguments[0]) != bag:
         return None
     return "semi" if wanted else None if required else "anti"
 
