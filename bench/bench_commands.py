@@ -36,6 +36,16 @@ SMALL = 20_000_000
 
 PHASES = ("first", "unchanged", "one line")
 
+#: Variables that a user's shell has not.
+LEFT_OUT = (
+    "PYTHONPATH",
+    "PYTHONUNBUFFERED",
+    "PYTHONDONTWRITEBYTECODE",
+    "PYSPARK_SUBMIT_ARGS",
+    "INCOOP_STORE",
+    "INCOOP_MEMO",
+)
+
 Counts = dict[str, int]
 
 
@@ -105,8 +115,7 @@ class Desk:
         for script in JOBS.glob("words_*.py"):
             shutil.copy(script, folder)
         # As in a shell with this Python. Unbuffered, programs would write every word by itself.
-        left_out = ("PYTHONPATH", "PYTHONUNBUFFERED", "PYSPARK_SUBMIT_ARGS", "INCOOP_STORE", "INCOOP_MEMO")
-        self.environment = {name: value for name, value in os.environ.items() if name not in left_out}
+        self.environment = {name: value for name, value in os.environ.items() if name not in LEFT_OUT}
         self.environment["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), self.environment["PATH"]])
         self.environment.setdefault("PYSPARK_PYTHON", sys.executable)
 

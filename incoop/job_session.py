@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -26,6 +27,7 @@ from incoop.inchdfs.errors import FileChangedWhileRead
 from incoop.inchdfs.store.index import AS_BEFORE
 from incoop.job import Job
 from incoop.memo import MemoStore
+from incoop.memo.kept_bytes import KeptBytes
 from incoop.memo.null import NullMemo
 from incoop.result import Result
 from incoop.windows.window import Window
@@ -62,20 +64,25 @@ class JobSession:
         master: str | None = None,
         chunks: inchdfs.ChunkSettings | None = None,
         runs_in: Spark | None = None,
+        workers_load: Sequence[str] = (),
         **options: Any,
     ) -> None:
-        """`runs_in` is for ways in that know of a Spark that is not started yet."""
+        """`runs_in` is for ways in that know of a Spark that is not started yet, `workers_load` for those whose tasks
+        need more modules than the engine's do.
+        """
         if spark is not None and master is not None:
             raise BadCall("give either spark, a session that exists, or master, an address to start one at.")
         folder = Path(local_path(store)).absolute()  # the program may go elsewhere
         self.datasets = inchdfs.DatasetStore(folder)
         self._chunks = chunks
         self._spark = runs_in if runs_in is not None else Spark(spark, master)
-        self._workforce = Workforce(self._spark, Processes(TASKS))
+        self._workforce = Workforce(self._spark, Processes((*TASKS, *workers_load)))
         self._memo = MemoStore.open(folder, memo, **options)
         self._null: NullMemo | None = None
         #: Times in windows, by the stage that found them.
         self._kept_pairs: dict[str, tuple[Result, list[tuple[Any, Any]]]] = {}
+        #: Stages of jobs as they were last noted.
+        self._stages: dict[str, frozenset[str]] = {}
         self._closed = False
 
     def run(
@@ -168,6 +175,14 @@ class JobSession:
             *(job, inputs, self.options(origin=origin, unless=unless, counts_store=counts_store), window)
         )
 
+    def note_stages(self, job: str, stages: Iterable[str]) -> None:
+        """Say which stages a job of several has now: what others left before is collected by the next `incoop gc`."""
+        self._demand_open()
+        named = frozenset(stages)
+        if self._stages.get(job) != named:
+            self._memo.note_stages(job, named)
+            self._stages[job] = named
+
     def prepare(self) -> None:
         """Begin to start worker processes now rather than at the first job."""
         self._demand_open()
@@ -209,6 +224,11 @@ class JobSession:
         return inchdfs.index_input(
             self.datasets, files, settings=self._chunks, records=records, run_segments=self._spark.segments()
         )
+
+    def kept_bytes(self, kind: str, name: str) -> KeptBytes:
+        """Bytes that a way in keeps from one command to the next; `name` is one of a file."""
+        home = self._memo.session.home
+        return KeptBytes(home / kind / name, self._memo.session.signer)
 
     def worker_config(self) -> WorkerConfig:
         """What a Spark task needs to read and write stored blocks."""

@@ -11,20 +11,20 @@ import numpy.typing as npt
 from incoop.contraction.columns.column import Index, concat, equal_rows
 from incoop.contraction.columns.keys import Hashes, has_ties
 from incoop.contraction.columns.run import Run
+from incoop.contraction.columns.sorted_sets import difference, distinct_numbers, member
 
 
 def changed_hashes(old: Run, new: Run) -> Hashes:
     """Hashes of the keys whose values differ between two blocks, or that only one of them holds."""
-    if not len(old) or not len(new):
-        return np.unique(np.concatenate([old.hashes, new.hashes]))
-    if has_ties(old.hashes) or has_ties(new.hashes):
-        return np.unique(np.concatenate([old.hashes, new.hashes]))  # rare: take all as changed
+    every = distinct_numbers(np.concatenate([old.hashes, new.hashes]))
+    if not len(old) or not len(new) or has_ties(old.hashes) or has_ties(new.hashes):
+        return every  # ties are rare: take all as changed
     at = np.minimum(np.searchsorted(new.hashes, old.hashes), len(new) - 1)
     here = np.flatnonzero(new.hashes[at] == old.hashes)
     there = at[here]
     same = equal_rows(concat([old.keys, new.keys]), here, there + len(old)) & _equal_values(old, new, here, there)
     kept = old.hashes[here[same]]
-    return np.setdiff1d(np.concatenate([old.hashes, new.hashes]), kept)
+    return difference(every, kept)
 
 
 def without(run: Run, hashes: Hashes) -> Run:
@@ -35,22 +35,17 @@ def without(run: Run, hashes: Hashes) -> Run:
 
 def rows_with(run: Run, hashes: Hashes) -> Index:
     """The rows of a run whose hash is among the sorted `hashes`; searched, not scanned."""
-    low = np.searchsorted(run.hashes, hashes, side="left")
+    if not len(run):
+        return np.empty(0, np.intp)
+    low = run.hashes.searchsorted(hashes)
+    found = np.flatnonzero(run.hashes[np.minimum(low, len(run) - 1)] == hashes)
+    rows = low[found]
+    behind = np.minimum(rows + 1, len(run) - 1)
+    if not ((run.hashes[behind] == hashes[found]) & (behind > rows)).any():
+        return rows
     counts = np.searchsorted(run.hashes, hashes, side="right") - low
-    found = np.flatnonzero(counts)
-    if (counts[found] == 1).all():
-        return low[found]
     ends = np.cumsum(counts[found])
     return np.repeat(low[found] - ends + counts[found], counts[found]) + np.arange(ends[-1])
-
-
-def member(hashes: Hashes, among: Hashes) -> npt.NDArray[np.bool_]:
-    """Which hashes are among the sorted others."""
-    if not len(among):
-        return np.zeros(len(hashes), np.bool_)
-    at = np.minimum(np.searchsorted(among, hashes), len(among) - 1)
-    member: npt.NDArray[np.bool_] = among[at] == hashes
-    return member
 
 
 def _equal_values(old: Run, new: Run, here: Index, there: Index) -> npt.NDArray[np.bool_]:

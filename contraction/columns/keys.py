@@ -18,6 +18,7 @@ import xxhash
 from incoop.contraction.columns.column import ANY, INTEGER, NONE, NUMBER, PAIR, RAW, TEXT, Column, Index, equal_rows
 from incoop.contraction.columns.encoding import encode
 from incoop.contraction.columns.normal import normal
+from incoop.contraction.columns.sorted_sets import distinct_numbers
 
 Hashes = npt.NDArray[np.uint64]
 
@@ -109,7 +110,7 @@ def distinct(keys: Sequence[Any]) -> bool:
     kinds = set(map(type, keys))
     if kinds == {tuple}:
         kinds = set(map(type, chain.from_iterable(keys)))
-    if kinds <= _TOLD_APART or len(np.unique(hashes_of(keys))) == len(keys):
+    if kinds <= _TOLD_APART or len(distinct_numbers(hashes_of(keys))) == len(keys):
         return True
     return len({encode(normal(key)) for key in keys}) == len(keys)
 

@@ -19,6 +19,7 @@ from incoop.contraction.columns.column_bytes import read_column, write_column
 from incoop.contraction.columns.encoding import encode
 from incoop.contraction.columns.keys import HASH_BYTES, Hashes, distinct, has_ties, hashes_of, same_keys, tied_rows
 from incoop.contraction.columns.normal import normal
+from incoop.contraction.columns.sorted_sets import distinct_numbers
 
 _HEAD = struct.Struct("<I?")  # keys, whether some key has other than one value
 
@@ -229,9 +230,10 @@ def join(runs: Sequence[Run]) -> Run:
     if len(runs) < 2:
         return runs[0] if runs else EMPTY
     hashes = np.concatenate([run.hashes for run in runs])
+    firsts = None
     if any(run.firsts is not None for run in runs):
-        return merge(runs)[0]
-    return Run(hashes, concat([run.keys for run in runs]), concat([run.values for run in runs]))
+        firsts = starts_of(np.concatenate([run.counts() for run in runs]))
+    return Run(hashes, concat([run.keys for run in runs]), concat([run.values for run in runs]), firsts)
 
 
 def group_rows(begins: Ints, counts: Ints) -> Index:
@@ -245,7 +247,7 @@ def group_rows(begins: Ints, counts: Ints) -> Index:
 
 def _untangle(hashes: Hashes, order: Index, tied: Index, keys_at: Callable[[Index], list[Any]]) -> None:
     """Sort the rows of each hash that stands at `tied` by their keys' bytes, keeping the order of equal keys."""
-    for tangled in np.unique(hashes[tied]):
+    for tangled in distinct_numbers(hashes[tied]):
         begin, end = (int(np.searchsorted(hashes, tangled, side=side)) for side in ("left", "right"))
         names = [encode(normal(key)) for key in keys_at(order[begin:end])]
         order[begin:end] = order[begin:end][sorted(range(end - begin), key=names.__getitem__)]

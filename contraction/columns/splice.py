@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from incoop.contraction.columns.by_hash import member, without
+from incoop.contraction.columns.by_hash import without
 from incoop.contraction.columns.column import ANY, NONE, Column, starts_of
 from incoop.contraction.columns.keys import Hashes
 from incoop.contraction.columns.run import Run, merge
+from incoop.contraction.columns.sorted_sets import member
 
 Mask = npt.NDArray[np.bool_]
 

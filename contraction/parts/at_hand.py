@@ -2,7 +2,8 @@
 
 Contract: what is kept is found by the hash of its bytes, which were verified when they were read, and only as long as
 the pack that they were read from is the file that it was: one that is gone, or was written to, is read again, and found
-out. Nothing depends on what is kept. What is kept is never changed in place.
+out. It follows from these bytes alone: equal ones may stand at several places of a pack. Nothing depends on what is
+kept. What is kept is never changed in place.
 """
 
 from __future__ import annotations
@@ -12,9 +13,9 @@ import os
 import random
 import resource
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Protocol, TypeVar, runtime_checkable
+from typing import Any, Protocol
 
 from incoop.contraction.parts.packs import Reader
 
@@ -41,20 +42,10 @@ class Sized(Protocol):
         """How much memory it takes."""
 
 
-Read = TypeVar("Read", bound=Sized)
-
-
-@runtime_checkable
-class StampedReader(Protocol):
-    """A reader that can tell whether a pack is the file that it was."""
-
-    def stamp(self, pack: bytes) -> object:
-        """Equal as long as nobody wrote to it; None where that cannot be told."""
-
-
 def stamp_of(reader: Reader, pack: bytes) -> object:
-    """A pack's stamp, None where there is none."""
-    return reader.stamp(pack) if isinstance(reader, StampedReader) else None
+    """Equal as long as nobody wrote to a pack; None where its reader cannot tell."""
+    stamp = getattr(reader, "stamp", None)  # asking whether it has a protocol takes longer
+    return stamp(pack) if stamp is not None else None
 
 
 class AtHand:
@@ -101,14 +92,6 @@ class AtHand:
                 at = self._chance.randrange(len(self._names))
                 self._names[at], self._names[-1] = self._names[-1], self._names[at]
                 self._size -= self._kept.pop(self._names.pop())[2]
-
-    def read(self, digest: bytes, stamp: object, read: Callable[[], Read]) -> Read:
-        """What is kept, or what `read` gives."""
-        found: Read | None = self.get(digest, stamp)
-        if found is None:
-            found = read()
-            self.keep(digest, stamp, found)
-        return found
 
 
 def own_share(limits: Sequence[Path] = _LIMITS) -> int:

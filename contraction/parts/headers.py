@@ -7,14 +7,15 @@ header also lists, shard by shard, the packs that a part refers to, so that none
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from incoop.base.checksums import verify_block
 from incoop.base.ids import split_ids
+from incoop.contraction.parts.at_hand import Sized, at_hand, stamp_of
 from incoop.contraction.parts.packs import BlockLost, PackBuilder, Reader
 from incoop.contraction.parts.part import Part
 from incoop.contraction.parts.rows import SHARD_ROW, Rows, with_own_pack
@@ -22,6 +23,8 @@ from incoop.contraction.parts.rows import SHARD_ROW, Rows, with_own_pack
 #: Where a chunk's leaves and their ids are, in the pack of its header: digest, offset, length. Then the number of rows.
 _HEAD = struct.Struct("<16sQI16sQIH")
 NO_REGION = (bytes(16), 0, 0)
+
+Decoded = TypeVar("Decoded", bound=Sized)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,3 +138,13 @@ def read_region(ref: RunRef, reader: Reader, what: str = "a region") -> bytes:
     if not verify_block(data, ref.digest):
         raise BlockLost(ref.pack, f"{what} does not match its hash")
     return data
+
+
+def read_decoded(ref: RunRef, reader: Reader, what: str, decode: Callable[[bytes], Decoded]) -> Decoded:
+    """What stored bytes are decoded to, found at hand where they were read before; by `decode`, which knows no more."""
+    stamp = stamp_of(reader, ref.pack)
+    found: Decoded | None = at_hand.get(ref.digest, stamp)
+    if found is None:
+        found = decode(read_region(ref, reader, what))
+        at_hand.keep(ref.digest, stamp, found)
+    return found

@@ -29,9 +29,8 @@ from incoop.contraction.columns.column import INTEGER, Column, Ints, concat, sta
 from incoop.contraction.columns.column_bytes import read_column, write_column
 from incoop.contraction.columns.encoded_rows import encoded_rows
 from incoop.contraction.columns.run import group_rows
-from incoop.contraction.parts.at_hand import at_hand, stamp_of
 from incoop.contraction.parts.blocks import compressed, decompressed
-from incoop.contraction.parts.headers import Region, RunRef, read_region
+from incoop.contraction.parts.headers import Region, RunRef, read_decoded, read_region
 from incoop.contraction.parts.packs import BlockLost, PackBuilder, Reader
 from incoop.contraction.parts.rows import OWN_PACK
 
@@ -157,12 +156,7 @@ class Layer:
         return _LAYER.pack(self.pack, self.leaves, *self.given, *self.pairs)
 
     def read_given(self, reader: Reader) -> GivenByLeaf:
-        ref = RunRef(self.pack, *self.given)
-
-        def read() -> GivenByLeaf:
-            return GivenByLeaf.from_bytes(read_region(ref, reader, "what leaves gave"))
-
-        return at_hand.read(ref.digest, stamp_of(reader, ref.pack), read)
+        return read_decoded(RunRef(self.pack, *self.given), reader, "what leaves gave", GivenByLeaf.from_bytes)
 
     def read_pairs(self, reader: Reader) -> Column:
         digest, offset, length = self.pairs

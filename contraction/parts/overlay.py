@@ -19,6 +19,7 @@ from incoop.contraction.columns.by_hash import rows_with
 from incoop.contraction.columns.keys import HASH_BYTES, Hashes
 from incoop.contraction.columns.run import EMPTY, Run, join
 from incoop.contraction.columns.shards import block_numbers
+from incoop.contraction.columns.sorted_sets import difference, distinct_numbers, union
 from incoop.contraction.columns.splice import replaced_keys
 
 _HEAD = struct.Struct("<I")  # hashes that are gone
@@ -41,8 +42,7 @@ class Overlay:
     @property
     def changed(self) -> Hashes:
         """The sorted hashes that it decides about."""
-        changed: Hashes = np.union1d(self.gone, self.fresh.hashes)
-        return changed
+        return distinct_numbers(np.concatenate([self.gone, self.fresh.hashes]))
 
     def over(self, pairs: Run) -> Run:
         """Pairs of blocks that hold all of its hashes, as they are now."""
@@ -55,7 +55,7 @@ class Overlay:
     def updated(self, changed: Hashes, fresh: Run) -> Overlay:
         """The overlay after another change: the pairs of the sorted `changed` hashes are those of `fresh`."""
         together = replaced_keys(self.fresh, changed, fresh)
-        return Overlay(np.setdiff1d(np.union1d(self.gone, changed), together.hashes), together)
+        return Overlay(difference(union([self.gone, changed]), together.hashes), together)
 
     def cut(self, shard_bits: int, bits: int, numbers: Sequence[int] | None = None) -> list[Overlay]:
         """What it says of each of the 2**bits equal ranges of a shard's hashes, or of those with these numbers."""

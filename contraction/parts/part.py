@@ -14,10 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 from incoop.base.checksums import block_hash, verify_block
-from incoop.contraction.columns.by_hash import member, rows_with
+from incoop.contraction.columns.by_hash import rows_with
 from incoop.contraction.columns.keys import Hashes
 from incoop.contraction.columns.run import EMPTY, Run, join
 from incoop.contraction.columns.shards import block_numbers, shard_of
+from incoop.contraction.columns.sorted_sets import distinct_numbers, member, union
 from incoop.contraction.parts.at_hand import at_hand, stamp_of
 from incoop.contraction.parts.blocks import read_block, read_overlay
 from incoop.contraction.parts.overlay import Overlay, joined
@@ -73,7 +74,7 @@ class Part:
         """Several blocks, in ascending order, as one run."""
         if not len(self.over):
             return self._paired(self.written(numbers))
-        overlay = self.overlay(np.unique(np.asarray(numbers) >> self._coarser).tolist())
+        overlay = self.overlay(distinct_numbers(np.asarray(numbers) >> self._coarser).tolist())
         if len(numbers) == 1 << self.bits:
             return self._paired(overlay.over(self.written(numbers)))
         changes = joined(overlay.cut(self.shard_bits, self.bits, numbers))
@@ -104,7 +105,7 @@ class Part:
             blocks = zip(self._read(numbers), lows, highs, strict=True)
             pairs = join([block.take(rows_with(block, hashes[low:high])) for block, low, high in blocks])
         if len(self.over) and len(hashes):
-            overlay = self.overlay(np.unique(np.array(numbers) >> self._coarser).tolist())
+            overlay = self.overlay(distinct_numbers(np.array(numbers) >> self._coarser).tolist())
             pairs = overlay.selected(pairs, hashes)
         return self._paired(pairs)
 
@@ -303,6 +304,6 @@ def _differing(old: Part, new: Part, within: npt.NDArray[np.int64]) -> tuple[Run
         return old.blocks(numbers), new.blocks(numbers)
     if numbers:
         return old.blocks(within.tolist()), new.blocks(within.tolist())
-    changed = np.union1d(old.overlay().changed, new.overlay().changed)
-    changed = changed[np.isin(block_numbers(changed, old.shard_bits, old.bits), within)]
+    changed = union([old.overlay().changed, new.overlay().changed])
+    changed = changed[member(block_numbers(changed, old.shard_bits, old.bits), within)]
     return old.select(changed), new.select(changed)

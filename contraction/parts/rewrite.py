@@ -14,6 +14,7 @@ import numpy.typing as npt
 from incoop.contraction.columns.keys import Hashes
 from incoop.contraction.columns.run import Run
 from incoop.contraction.columns.shards import block_numbers
+from incoop.contraction.columns.sorted_sets import difference
 from incoop.contraction.columns.splice import replaced_keys
 from incoop.contraction.parts import write
 from incoop.contraction.parts.blocks import write_block
@@ -91,7 +92,7 @@ def _overlaid(old: Part, changed: Hashes, fresh: Run, keys: int, pack: PackBuild
         after = before.updated(changed, fresh)
         size = old.overlaid + len(after) - len(before)
     else:
-        after = Overlay(np.setdiff1d(changed, fresh.hashes), fresh)
+        after = Overlay(difference(changed, fresh.hashes), fresh)
         size = len(after)
     if size > keys * _LARGEST:
         return None

@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 
 from incoop.base.errors import IncoopError
-from incoop.contraction.columns.by_hash import changed_hashes, member, rows_with
+from incoop.contraction.columns.by_hash import changed_hashes, rows_with
 from incoop.contraction.columns.keys import Hashes
 from incoop.contraction.columns.run import EMPTY, Run
+from incoop.contraction.columns.sorted_sets import distinct_numbers, member
 from incoop.contraction.parts.overlay import Overlay
 from incoop.contraction.parts.packs import PackBuilder, PendingReader, Reader
 from incoop.contraction.parts.part import ChunkRuns, Part, Shard, differing_pairs, shard_part
@@ -293,7 +294,7 @@ class ShardContraction:
                 found.append(self.changes(old, new))
             else:
                 found += [self._part(run).whole().hashes for run in (old, new) if run is not None]
-        return np.unique(np.concatenate(found)) if found else _NOTHING
+        return distinct_numbers(np.concatenate(found)) if found else _NOTHING
 
     def _pairs(self, task: NodeTask) -> list[tuple[bytes | None, bytes | None]]:
         """The children that differ: what was there, and what is now in its place, in order.

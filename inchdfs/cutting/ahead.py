@@ -78,4 +78,4 @@ class Ahead:
         if xxhash.xxh3_64_intdigest(os.pread(self._fd, edge, end - edge)) != tail:
             return False
         with memoryview(buffer) as whole, whole[:length] as view:
-            return os.preadv(self._fd, [view], end - length) == length and content_id(view) == id_
+            return bool(os.preadv(self._fd, [view], end - length) == length and content_id(view) == id_)

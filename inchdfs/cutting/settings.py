@@ -9,9 +9,12 @@ from incoop.base.errors import BadCall
 #: Bytes that the Rabin fingerprint looks at. pyrabin allows 17 to 63; 48 is what LBFS and the Incoop paper use.
 WINDOW = 48
 
-#: About 1 MiB a chunk: large enough that Spark's and Redis' cost per chunk is small, small enough that an edit
-#: re-maps little. bench/bench_chunk.py shows throughput and stability for other sizes.
-LARGEST_AVERAGE = 1 << 20
+#: About 4 MiB a chunk of a file that lies where it is: an update of a changed chunk costs 3 ms besides what its leaves
+#: cost, so that few large ones are cheaper, and an edit re-maps a leaf or two of any (docs/decisions/0018).
+LARGEST_AVERAGE = 4 << 20
+
+#: About 1 MiB a chunk of a stored dataset: of one that changed all bytes are stored again.
+LARGEST_STORED = 1 << 20
 
 #: Below this an input's chunks would cost more to look up than to map again.
 SMALLEST_AVERAGE = 16 << 10
@@ -19,8 +22,11 @@ SMALLEST_AVERAGE = 16 << 10
 #: A small input is cut into this many chunks at least, so that an edit reuses nearly all of it.
 CHUNKS_OF_A_SMALL_INPUT = 64
 
+#: Of the largest average so many are enough: for some cores, and for what has no leaves.
+CHUNKS_OF_A_LARGE_INPUT = 24
+
 #: Averages are this many times each other. An input that grows beyond what its average is for is cut anew, and so
-#: computed anew: what a run gives must not depend on how small the input once was. That is three times in its life.
+#: computed anew: what a run gives must not depend on how small the input once was. That is four times in its life.
 _STEP = 4
 
 CHUNKERS = ("rabin", "fastcdc")
@@ -41,7 +47,7 @@ class ChunkSettings:
     """
 
     #: Expected chunk size before the cut moves to the end of its record.
-    average: int = LARGEST_AVERAGE
+    average: int = LARGEST_STORED
     #: No marker is searched in the first `minimum` bytes of a chunk. At least WINDOW, so a cut depends on nothing
     #: before the chunk: that is what makes parallel search and resync equal to a sequential run. Half of the average
     #: unless told otherwise: half of the bytes are never searched, and sizes differ less.
@@ -70,16 +76,28 @@ class ChunkSettings:
                     raise BadCall(f"with fastcdc the {name} must lie between {low} and {high} bytes.")
 
     @classmethod
-    def for_input(cls, size: int, chunker: str = "rabin") -> ChunkSettings:
-        """Choose the default for an input of `size` bytes: small inputs still get tens of chunks.
+    def for_input(cls, size: int) -> ChunkSettings:
+        """The default for files of `size` bytes that are read where they are: small ones still get tens of chunks.
 
         Example:
             >>> ChunkSettings.for_input(10_000_000).average
             65536
             >>> ChunkSettings.for_input(10_000_000_000).average
+            4194304
+        """
+        if size >= LARGEST_AVERAGE * CHUNKS_OF_A_LARGE_INPUT:
+            return cls(average=LARGEST_AVERAGE)
+        return cls.for_dataset(size)
+
+    @classmethod
+    def for_dataset(cls, size: int, chunker: str = "rabin") -> ChunkSettings:
+        """The default for a dataset, whose chunks are stored.
+
+        Example:
+            >>> ChunkSettings.for_dataset(10_000_000_000).average
             1048576
         """
         average = SMALLEST_AVERAGE
-        while average < LARGEST_AVERAGE and average * _STEP * CHUNKS_OF_A_SMALL_INPUT <= size:
+        while average < LARGEST_STORED and average * _STEP * CHUNKS_OF_A_SMALL_INPUT <= size:
             average *= _STEP
         return cls(average=average, chunker=chunker)

@@ -19,8 +19,8 @@ from incoop.inchdfs.errors import RecordTooLong
 #: Reads into the given memory, returns how many bytes; 0 at the end. `file.readinto` is one.
 ReadInto = Callable[[memoryview], int]
 
-#: The buffer holds this many maximum-size chunks, so that sliding it copies a third of what it reads at most.
-_BUFFERED_CHUNKS = 4
+#: The buffer holds this many maximum-size chunks, so that sliding it copies no more than it reads: at memory speed.
+_BUFFERED_CHUNKS = 2
 
 #: Read beyond what the next cut needs, so that small chunks do not cost a system call each.
 _READ_AHEAD = 256 << 10

@@ -7,6 +7,7 @@ batch). A stop takes one more batch. Without `follow` what is there at one look 
 
 from __future__ import annotations
 
+import math
 import sys
 import threading
 import time
@@ -166,7 +167,8 @@ class _Ingest:
             looks += 1
 
     def _follow(self) -> None:
-        waits_since: float | None = 0.0  # what is there at first has waited long enough
+        # What is there at first has waited long enough, whatever the clock counts from: the machine may be as young.
+        waits_since: float | None = -math.inf
         while not self._stop.is_set():
             self._homes.look()
             lag, now = self._tell_status(), time.monotonic()

@@ -97,7 +97,7 @@ class LogDataset:
         return streams_in(self._before, where)
 
     def _empty(self, expected: int) -> Manifest:
-        settings = self._settings or ChunkSettings.for_input(max(expected, _EXPECTED), _CHUNKER)
+        settings = self._settings or ChunkSettings.for_dataset(max(expected, _EXPECTED), _CHUNKER)
         return Manifest(settings, tag_of(Lines()), (), np.empty(0, ROW))
 
     def _check_fits(self) -> None:

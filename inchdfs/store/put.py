@@ -84,7 +84,7 @@ def put(
     target = _target(name)
     previous = store.manifest(target) if store.versions(target) else None
     records = records or (records_of(previous.records_tag) if previous else Lines())
-    settings = settings or (previous.settings if previous else ChunkSettings.for_input(total_size(files)))
+    settings = settings or (previous.settings if previous else ChunkSettings.for_dataset(total_size(files)))
     comparable = previous is not None and (previous.settings, previous.records_tag) == (settings, tag_of(records))
     known = {entry.name: rows for entry, rows in previous.by_file()} if previous and comparable else {}
     stored = _store_files(store, target, files, settings, records, known, compress, progress)
@@ -111,7 +111,7 @@ def append(
         if store.versions(target):
             done = _append_to(store, store.resolve(target), files, records, compress, progress)
         else:
-            settings = ChunkSettings.for_input(total_size(files))
+            settings = ChunkSettings.for_dataset(total_size(files))
             done = _store_files(store, target, files, settings, records or Lines(), {}, compress, progress, after=0)
         if done is not None:
             return done

@@ -6,7 +6,8 @@ has computed the fingerprint of the functions that it really has, and found it t
 
 On the driver: `modules` (what travels), `pickler` (how), `workplaces` (to which workers), `shipment` (all, packed).
 In a worker: `importer` (modules that came), `shipment` (functions, proved before and after a task), `watch` (what they
-read besides their input; `known_reads` says on the driver whether that is in the id).
+read besides their input) and `whose` (which code it was that read); `known_reads` says on the driver whether that is in
+the id.
 
 Imports fingerprint and base; knows nothing of stages, memo or Spark jobs.
 """

@@ -16,16 +16,15 @@ import importlib.util
 import os
 import re
 import sys
-import sysconfig
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from incoop.code.reads import FILE, FOLDER, UNKNOWN, VARIABLE, Observed, Read, digest_of, stamp_of
+from incoop.code.whose import asked_by_python, at_work, is_importing, is_installed, is_ours, line_of_user
 
 #: Their content is not that of a file; but for a folder in memory that programs keep files in.
 _NOT_FILES = re.compile(r"/(dev/(?!shm/)|proc/|sys/)")
@@ -67,7 +66,7 @@ class _Notes:
     def add(self, read: Read, stamp: Stamp | None) -> None:
         self.reads.setdefault(read, stamp)
         if self.importing:
-            self.readers[read] |= _at_work()
+            self.readers[read] |= at_work()
 
 
 #: What is noted now; None while nothing is.
@@ -115,18 +114,6 @@ def imported(modules: Iterable[str]) -> None:
 def reads_of_imports() -> bool:
     """Whether any module read something when this process imported it."""
     return bool(_of_imports)
-
-
-def _at_work() -> set[str]:
-    """The modules that are being imported, and those of the user's whose functions they called."""
-    names: set[str] = set()
-    frame: Any = sys._getframe(2)
-    while frame is not None:
-        code, name = frame.f_code, frame.f_globals.get("__name__")
-        if isinstance(name, str) and (code.co_name == "<module>" or not _is_installed(code.co_filename)):
-            names.add(name)
-        frame = frame.f_back
-    return names - {"__main__"}  # of the worker itself
 
 
 def end(modules: Iterable[str] = (), caching: Iterable[str] = ()) -> Observed:
@@ -183,7 +170,7 @@ def _hear(event: str, arguments: tuple[Any, ...]) -> None:
     if _notes is None:
         return
     note = _EVENTS.get(event)
-    if note is not None and not getattr(_engine, "works", False) and not _is_ours(sys._getframe(1)):
+    if note is not None and not getattr(_engine, "works", False) and not is_ours(sys._getframe(1)):
         _engine.works = True
         try:
             note(_notes, *arguments)
@@ -191,18 +178,6 @@ def _hear(event: str, arguments: tuple[Any, ...]) -> None:
             pass
         finally:
             _engine.works = False
-
-
-def _is_ours(frame: Any) -> bool:
-    """Whether it is the engine that called Python's library here, not the user's code or a package."""
-    while frame is not None and _is_pythons(frame.f_code.co_filename):
-        frame = frame.f_back
-    return frame is None or frame.f_code.co_filename.startswith(_OWN)
-
-
-def _is_pythons(name: str) -> bool:
-    # The importer reads data files in the name of whoever asks for them.
-    return (name.startswith(("<frozen", *_STDLIB)) and "-packages/" not in name) or name == _IMPORTER
 
 
 def _opened(notes: _Notes, path: Any, mode: Any, flags: Any) -> None:
@@ -246,7 +221,7 @@ def _note_file(notes: _Notes, name: str) -> None:
         return
     if name.endswith(_CODE):
         source = _source(name)
-        if source is None or _is_installed(source):
+        if source is None or is_installed(source):
             return
         name = source
     read = Read(FILE, name)
@@ -264,19 +239,6 @@ def _source(name: str) -> str | None:
         return None
 
 
-def _is_installed(name: str) -> bool:
-    return name.startswith(("<frozen", *_INSTALLED)) or "/site-packages/" in name or "/dist-packages/" in name
-
-
-#: Where code is that counts by Python's version, or by its package; and ours.
-_STDLIB = tuple({path for key in ("stdlib", "platstdlib") if (path := sysconfig.get_path(key))})
-_OWN = (f"{Path(__file__).parents[1]}{os.sep}",)  # as code objects name it: links are not followed
-_IMPORTER = str(Path(__file__).with_name("importer.py"))
-_INSTALLED = (
-    *{path for key in ("stdlib", "platstdlib", "purelib", "platlib") if (path := sysconfig.get_path(key))},
-    *_OWN,
-)
-
 #: Packages count by what these hold.
 _NOTES_OF_INSTALLERS = re.compile(r"\.(dist|egg)-info/")
 
@@ -285,23 +247,14 @@ def _listed(notes: _Notes, path: Any = None, *_: Any) -> None:
     if isinstance(path, int):
         return
     name = _named(notes, path if path is not None else ".")
-    ours = _NOT_FILES.match(f"{name}/") or _is_installed(name) or _SPARKS.search(f"{name}/")
-    if not ours and not _is_importing():
+    ours = _NOT_FILES.match(f"{name}/") or is_installed(name) or _SPARKS.search(f"{name}/")
+    if not ours and not is_importing():
         notes.add(Read(FOLDER, name), (0,) if os.path.isdir(name) else None)
 
 
-def _is_importing() -> bool:
-    """Whether Python looks for a module, or a library for what is installed, rather than the user's code for files."""
-    frame: Any = sys._getframe(3)  # who made the call that the hook hears of
-    while frame is not None and _is_installed(frame.f_code.co_filename):
-        if frame.f_code.co_filename.startswith("<frozen importlib") or "importlib/metadata" in frame.f_code.co_filename:
-            return True
-        frame = frame.f_back
-    return False
-
-
 def _connected(notes: _Notes, _: Any, address: Any) -> None:
-    notes.untracked.add(f"{_line()} connects to {_shown(address)}, whose answers are not known to be the same again")
+    to = _shown(address)
+    notes.untracked.add(f"{line_of_user()} connects to {to}, whose answers are not known to be the same again")
 
 
 def _started(notes: _Notes, program: Any, arguments: Any = (), *_: Any) -> None:
@@ -311,7 +264,7 @@ def _started(notes: _Notes, program: Any, arguments: Any = (), *_: Any) -> None:
         if os.path.isfile(text):
             _note_file(notes, _named(notes, text))
     shown = " ".join(map(_shown, words[1:] or words))[:80]
-    notes.untracked.add(f"{_line()} starts a program ({shown}), and what that reads is not known")
+    notes.untracked.add(f"{line_of_user()} starts a program ({shown}), and what that reads is not known")
 
 
 def _opened_database(notes: _Notes, database: Any) -> None:
@@ -337,54 +290,6 @@ def _shown(value: Any) -> str:
     return os.fsdecode(value) if isinstance(value, str | bytes | os.PathLike) else repr(value)
 
 
-def _line() -> str:
-    """The line of the user's code that is at work."""
-    frame: Any = sys._getframe(1)
-    while frame is not None:
-        name = frame.f_code.co_filename
-        if not name.startswith("<") and not _is_installed(name):
-            return f"{name}:{frame.f_lineno} ({frame.f_code.co_name})"
-        frame = frame.f_back
-    return "a library"
-
-
-#: Where `os.environ`, `os.getenv` and the methods of mappings are.
-_ENVIRON = ("os.py", "<frozen os>", "_collections_abc.py", "<frozen _collections_abc>")
-
-
-#: Variables that Python's library looks up for itself: where programs and temporary files are, colours, its own.
-_LIBRARYS = frozenset({"PATH", "TMPDIR", "TEMP", "TMP", "TERM", "NO_COLOR", "FORCE_COLOR"})
-
-
-def _asked_by_python(frame: Any, name: str) -> bool:
-    """Whether a variable is looked up by us, or by Python's library for itself: ambient state has what matters.
-
-    What the library looks up because it was told to (`expandvars`, a `ChainMap` of settings) is asked by who told it.
-    """
-    while frame is not None and _is_environ(frame.f_code.co_filename):
-        frame = frame.f_back
-    asks = frame.f_code.co_filename if frame is not None else ""
-    if _is_ours(frame) or (_is_pythons(asks) and (name in _LIBRARYS or name.startswith("PYTHON"))):
-        return True
-    return asks.endswith("gettext.py") and _translates_its_own(frame)
-
-
-#: Parsers of command lines speak the user's language, which no result depends on; mrjob makes one in every task.
-_PARSERS = ("argparse.py", "optparse.py", "getopt.py")
-
-
-def _translates_its_own(frame: Any) -> bool:
-    """Whether Python's library looks for a translation of what it says itself."""
-    while frame is not None and frame.f_code.co_filename.endswith("gettext.py"):
-        frame = frame.f_back
-    name = frame.f_code.co_filename if frame is not None else ""
-    return _is_pythons(name) and name.endswith(_PARSERS)
-
-
-def _is_environ(name: str) -> bool:
-    return _is_pythons(name) and name.endswith(_ENVIRON)  # a user's `videos.py` ends so, too
-
-
 class _Same:
     """Some objects, by identity: looking one up must not ask it for its content."""
 
@@ -406,7 +311,7 @@ def _listen_to_variables() -> None:
         if notes is not None and self in watched and isinstance(name, str | bytes):
             read = Read(VARIABLE, os.fsdecode(name))
             ours = read.name in _set or read.name.startswith(_OURS) or getattr(_engine, "works", False)
-            if notes.wants(read) and not ours and not _asked_by_python(sys._getframe(1), read.name):
+            if notes.wants(read) and not ours and not asked_by_python(sys._getframe(1), read.name):
                 notes.add(read, None)
         return get(self, name)
 
@@ -417,8 +322,8 @@ def _listen_to_variables() -> None:
 
     def each_and_tell(self: Any) -> Any:
         heard = _notes is not None and self in watched and not getattr(_engine, "works", False)
-        if heard and _notes is not None and not _is_ours(sys._getframe(1)):
-            _notes.untracked.add(f"{_line()} reads all environment variables")
+        if heard and _notes is not None and not is_ours(sys._getframe(1)):
+            _notes.untracked.add(f"{line_of_user()} reads all environment variables")
         return each(self)
 
     kind.__getitem__, kind.__setitem__, kind.__iter__ = get_and_tell, put_and_tell, each_and_tell

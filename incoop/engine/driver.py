@@ -7,7 +7,6 @@ the functions were found to read) is, by another attempt that knows it.
 
 from __future__ import annotations
 
-import json
 import logging
 import sys
 import time
@@ -18,9 +17,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from incoop.base.content_ids import content_id
 from incoop.base.errors import IncoopError
-from incoop.code import CodeDiffers, KeepsState, KnownReads, Observed, OtherWorkerNeeded
+from incoop.code import CodeDiffers, KeepsState, OtherWorkerNeeded
 from incoop.code.amendments import amendable
 from incoop.contraction.parts.packs import BlockLost
 from incoop.engine.events import (
@@ -36,9 +34,10 @@ from incoop.engine.events import (
 )
 from incoop.engine.explain import Explanation
 from incoop.engine.failures import NotFollowed, ResultLost, TooLittleReuse
+from incoop.engine.found_reads import FoundReads, observed
 from incoop.engine.keeper import Keeper, Memo
 from incoop.engine.output import Output
-from incoop.engine.record import Basis, PastRun, Record, remembered
+from incoop.engine.record import PastRun, Record, remembered
 from incoop.engine.report import RunReport
 from incoop.engine.running.runner import Runner
 from incoop.engine.running.workforce import Workforce
@@ -83,13 +82,14 @@ class StageRun:
     #: Parts of the code that workers do not get by importing its modules, so that their values are sent.
     _amended: set[str] = field(default_factory=set)
     #: What the functions read besides their input, as far as it is known.
-    _reads: KnownReads = field(default_factory=KnownReads)
+    _reads: FoundReads = field(init=False)
     #: Why other workers were asked for; twice for the same reason would be for nothing.
     _moved: set[str] = field(default_factory=set)
     #: The code as the first attempt found it: a later one may leave out a combiner that is refused.
     _asked: Identity | None = None
 
     def __post_init__(self) -> None:
+        self._reads = FoundReads(self.memo)
         self.report = RunReport(self._name)
         self.events.listeners.append(self.report.hear)
 
@@ -151,7 +151,8 @@ class StageRun:
         started = time.perf_counter()
         coded = self._look()
         self._asked = self._asked or coded
-        if self.options.unless is not None and self._basis(self._asked, self.options.unless) == self.options.unless:
+        unless = self.options.unless
+        if unless is not None and self._reads.basis(self._asked, self.stage.input_id(), unless) == unless:
             raise _AsBefore
         with self._generation():
             decided = self._decide(coded)
@@ -163,12 +164,12 @@ class StageRun:
                 self.events.tell(DidVerify(*self.stage.verify(self.options.verify)))
             old_output, changes_lost = self._old_output(decided.before)
             self.events.tell(DidFinish(finished.keys, finished.counters))
-            live = b"".join([finished.live, *self._keep_reads(coded)])
+            live = b"".join([finished.live, *self._reads.keep(coded, self._keeper)])
             history = self._history(decided.before, time.perf_counter() - started)
             recorded = self._keeper.commit(self._key, self._record(decided.identity, finished, history), live)
         self._warn_of_losses(recorded)
         self.events.tell(DidCommit(self._keeper.generation, recorded, time.perf_counter() - started))
-        basis = self._basis(self._asked)
+        basis = self._reads.basis(self._asked, self.stage.input_id())
         return Outcome(finished, old_output, self.report, self.events, basis, changes_lost, history)
 
     def _verify(self) -> tuple[int, int]:
@@ -202,11 +203,11 @@ class StageRun:
     def _decide(self, coded: Identity) -> _Decided:
         """What is reused, what runs and why, from what the last run left and what the memo holds."""
         before = self._last_record()
-        self._recall_reads(coded, before)
+        self._reads.recall(coded, before)
         identity = self._reading(coded)
         self._runner.places = before.places if before is not None else None
         if before is not None and self.options.amends:
-            there = {f"variable {read.name}" for read in self._reads.names()} | identity.parts.keys()
+            there = {f"variable {read.name}" for read in self._reads.known.names()} | identity.parts.keys()
             self._amended |= set(before.amended) & there
             self._runner.amended = frozenset(self._amended)
         return _Decided(self.stage.decide(coded, identity, before), identity, before)
@@ -228,14 +229,14 @@ class StageRun:
             step.ran(answers, self._runner.now() - started)
             if self._learn(step.name, answers):
                 identity = self._reading(coded)
-                step.rekey(identity, [answer for answer in answers if self._is_covered(step.name, answer)])
-                self._keep_reads(coded)  # a run that fails now finds what it kept all the same
+                step.rekey(identity, [answer for answer in answers if self._reads.covers(step.name, answer)])
+                self._reads.keep(coded, self._keeper)  # a run that fails now finds what it kept all the same
                 raise _ReadsMore
             step.take(answers)
 
     def _keep(self, step: Step, answer: Any) -> None:
         """Store what a task gave as soon as it is there, if its id names all that it read."""
-        if self._is_covered(step.name, answer):
+        if self._reads.covers(step.name, answer):
             step.keep(answer)
 
     def _history(self, before: Record | None, seconds: float) -> tuple[PastRun, ...]:
@@ -250,7 +251,7 @@ class StageRun:
             kind=self.stage.kind,
             gives=finished.id,
             parts=identity.parts,
-            reads=tuple((step, kind, name) for step, kind, name in self._reads.as_fact()),
+            reads=self._reads.fact(),
             amended=tuple(sorted(self._amended)),
             places=self._runner.places,
             origin=self.options.origin,
@@ -279,50 +280,24 @@ class StageRun:
 
     # What functions read besides their input.
 
-    def _recall_reads(self, coded: Identity, before: Record | None) -> None:
-        """What this code is known to read, under whatever name it ran; and what the job read when it had other code."""
-        (entry,) = self.memo.lookup([coded.reads_id])
-        if entry is not None and entry.inline:
-            self._reads.recall(json.loads(entry.inline))
-        elif before is not None:
-            self._reads.recall(before.reads)
-
-    def _keep_reads(self, coded: Identity) -> list[bytes]:
-        """Keep what the code reads for others that run it; gives the id of the entry, if there is one."""
-        if not self._reads.names():
-            return []
-        self._keeper.note(coded.reads_id, json.dumps(self._reads.as_fact()).encode())
-        return [coded.reads_id]
-
     def _reading(self, coded: Identity) -> Identity:
         """The identity with what the functions are known to read, as it is now."""
-        self._reads.look()
-        self._runner.read = self._reads.parts()
-        return coded.within(self._reads)
-
-    def _basis(self, asked: Identity, before: Basis | None = None) -> Basis:
-        """What this run comes of, by all that is known to be read: as it was last looked at, or now for `before`."""
-        if before is not None:
-            self._reads.recall(before.reads)
-            self._reads.look()
-        reads = tuple((step, kind, name) for step, kind, name in self._reads.as_fact())
-        return Basis(content_id(asked.within(self._reads).reads_id + self.stage.input_id()), reads)
-
-    def _is_covered(self, step: str, answer: Any) -> bool:
-        return all(self._reads.covers(step, each) for each in _observed([answer]))
+        identity = self._reads.within(coded)
+        self._runner.read = self._reads.known.parts()
+        return identity
 
     def _learn(self, step: str, answers: Sequence[Any]) -> bool:
         """Take in what tasks read; whether that is more than was known."""
-        observed = _observed(answers)
-        told = sorted({sentence for each in observed for sentence in each.untracked} - set(self.report.warnings))
+        seen = observed(answers)
+        told = sorted({sentence for each in seen for sentence in each.untracked} - set(self.report.warnings))
         self._warn(told)
         if told and self.options.strict is not None:
             raise NotFollowed(self._name, tuple(told))
-        if all(self._reads.covers(step, each) for each in observed):
+        if all(self._reads.known.covers(step, each) for each in seen):
             return False
-        if not all(digest for each in observed for digest in each.reads.values()):
+        if not all(digest for each in seen for digest in each.reads.values()):
             self.workforce.renew()  # a worker may hold what it read before that was written again
-        amended = self._reads.learn(step, observed)
+        amended = self._reads.known.learn(step, seen)
         if amended and not self.options.amends:
             raise CodeDiffers(tuple(sorted(amended)))
         if amended:
@@ -408,9 +383,3 @@ class StageRun:
         self._warn(self.memo.losses())
         if not recorded and self.memo.delivered is not None:
             self._warn(["this run is not recorded: it may be computed again, and the next one cannot tell its changes"])
-
-
-def _observed(answers: Sequence[Any]) -> list[Observed]:
-    """What tasks read, of answers that are lists; others are failures."""
-    lists = (answer for answer in answers if isinstance(answer, list))
-    return [each for answer in lists for each in answer if isinstance(each, Observed)]

@@ -10,7 +10,7 @@ only reads and writes packs loads neither redis-py nor numpy.
                                   who is here, and was; the private Redis
     identity.py signed_files.py                                        what the folder is, signed
     link.py wire.py address.py redis_keys.py mending.py                the line to Redis, and what it holds set right
-    collector.py retention.py trash.py census.py verifier.py store_stats.py    maintenance
+    collector.py retention.py rosters.py trash.py census.py verifier.py store_stats.py    maintenance
 
 Imports base only.
 """

@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from incoop.base.ids import split_ids
+from incoop.base.stage_path import StagePath
 from incoop.memo.census import (
     Census,
     Progress,
@@ -35,6 +36,7 @@ from incoop.memo.files import CLOCK_SLACK, FolderFiles, now_at
 from incoop.memo.generations import GenerationHead, encode_head, field_of
 from incoop.memo.link import Link
 from incoop.memo.retention import Candidate, Keep, choose
+from incoop.memo.rosters import STAGE, Roster, stages_of, without_retired
 from incoop.memo.session_record import SessionRecord
 from incoop.memo.session_registry import living
 from incoop.memo.store import MemoStore
@@ -186,11 +188,21 @@ class _Collection:
 
         base = (int(entry_sizes[held].sum()) + sum(sizes.get(pack, 0) for pack in counted_packs), int(held.sum()))
         candidates = [Candidate(*name, head.when, name in pins) for name, head in by_name.items()]
+        candidates = without_retired(candidates, self._rosters(census.heads))
         chosen = choose(candidates, self.keep, time.time(), measure, base)
         mask = np.zeros(len(census.ids), dtype=np.bool_)
         for one in chosen:
             mask |= live_of((one.job, one.number))
         return [by_name[(one.job, one.number)] for one in chosen], mask
+
+    def _rosters(self, heads: Iterable[GenerationHead]) -> dict[str, Roster]:
+        """By job, the last of its rosters that is whole."""
+        found: dict[str, Roster] = {}
+        for head in sorted(heads, key=lambda head: head.number):
+            path = StagePath.of_key(head.job)
+            if path.stage == STAGE and (stages := stages_of(head.part(0, self.blobs) or b"")) is not None:
+                found[path.job] = Roster(stages, head.when)
+        return found
 
     def _packs_of(self, heads: Iterable[GenerationHead]) -> set[bytes]:
         packs = set()

@@ -37,6 +37,7 @@ from incoop.memo.events import DidDropWrite, DidRejectEntry, DidRejectGeneration
 from incoop.memo.generations import Generation, decode_head, encode_head, field_of, make_head, packed_ids
 from incoop.memo.link import Link
 from incoop.memo.mending import number
+from incoop.memo.rosters import record_of, roster_path
 from incoop.memo.session_registry import Heartbeat, Registration
 from incoop.memo.store_session import StoreRequest, StoreSession
 from incoop.memo.trash import restore
@@ -271,6 +272,13 @@ class MemoStore:
             refused = int.from_bytes(field[:8], "big")
             self.events.emit(DidRejectGeneration(job, refused, "its keyed checksum or its record is damaged"))
         return None
+
+    def note_stages(self, job: str, stages: Iterable[str]) -> None:
+        """These are all the stages that a job has now: a collection drops what others left before."""
+        key, record = roster_path(job).key, record_of(stages)
+        last = self.last_generation(key)
+        if last is None or last.record != record:
+            self.commit_generation(key, self.begin_generation(key), record, b"")
 
     def losses(self) -> list[str]:
         """What was lost, refused or not trusted since this was asked last; but for packs, which the engine reports."""

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow.compute as pc
 
-from incoop.query.expressions.arrays import numbers_of, scalar
+from incoop.query.arrays import numbers_of, scalar
 from incoop.query.expressions.batches import ColumnValues, to_values
 from incoop.query.functions.aggregate import Aggregate
 from incoop.query.functions.aggregates import Count, CountDistinct, CountRows, Extreme, Mean, Sum
@@ -143,7 +143,7 @@ def _extremes(column: Any, kind: Type, largest: bool, numbers: np.ndarray, count
     odd: set[int] = set()
     if kind == TEXT:
         codes, found = _codes(values, kind)
-        order = sorted(range(len(found)), key=found.__getitem__)  # type: ignore[arg-type]
+        order = sorted(range(len(found)), key=found.__getitem__)
         ranks = np.empty(len(found), np.int64)
         ranks[order] = np.arange(len(found))
         array, found = ranks[codes], [found[at] for at in order]

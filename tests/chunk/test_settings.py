@@ -79,11 +79,19 @@ def test_fastcdc_refuses_sizes_beyond_its_bounds(sizes: tuple[int, int, int], na
         pytest.param(64 * 64 * KB - 1, 16 * KB, id="not yet 64 chunks of the next size"),
         pytest.param(64 * 64 * KB, 64 * KB, id="64 chunks of it"),
         pytest.param(10_000_000, 64 * KB, id="ten megabytes"),
-        pytest.param(64 * MB - 1, 256 * KB, id="not yet 64 of the largest"),
-        pytest.param(64 * MB, MB, id="64 of the largest"),
-        pytest.param(10**13, MB, id="however much"),
+        pytest.param(64 * MB - 1, 256 * KB, id="not yet 64 of a megabyte"),
+        pytest.param(64 * MB, MB, id="64 of a megabyte"),
+        pytest.param(96 * MB - 1, MB, id="not yet 24 of the largest"),
+        pytest.param(96 * MB, 4 * MB, id="24 of the largest"),
+        pytest.param(10**13, 4 * MB, id="however much"),
     ],
 )
 def test_small_inputs_have_smaller_chunks(size: int, average: int) -> None:
     assert ChunkSettings.for_input(size) == ChunkSettings(average)
-    assert ChunkSettings.for_input(size, "fastcdc") == ChunkSettings(average, chunker="fastcdc")
+
+
+@pytest.mark.parametrize("chunker", ["rabin", "fastcdc"])
+def test_chunks_of_datasets_are_small_since_all_bytes_of_a_changed_one_are_stored_again(chunker: str) -> None:
+    for size in (0, 10_000_000, 96 * MB, 10**13):
+        average = min(ChunkSettings.for_input(size).average, MB)
+        assert ChunkSettings.for_dataset(size, chunker) == ChunkSettings(average, chunker=chunker)

@@ -9,11 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from incoop.contraction.columns.by_hash import changed_hashes, member, rows_with, without
+from incoop.contraction.columns.by_hash import changed_hashes, rows_with, without
 from incoop.contraction.columns.column import ANY, NONE, PAIR, Column
 from incoop.contraction.columns.keys import Hashes, hash_of, hashes_of
 from incoop.contraction.columns.run import EMPTY, Run, merge
 from incoop.contraction.columns.shards import block_numbers, shard_bounds, shard_of
+from incoop.contraction.columns.sorted_sets import difference, distinct_numbers, member, union
 from incoop.contraction.columns.splice import replaced_keys
 
 
@@ -39,6 +40,14 @@ def held(each: Run) -> list[tuple[Any, list[Any]]]:
 
 
 # Which rows
+
+
+@given(st.lists(st.lists(st.integers(0, 20)), min_size=1))
+def test_sets_of_numbers_are_those_of_python(lists: list[list[int]]) -> None:
+    sets = [distinct_numbers(np.array(each, np.uint64)) for each in lists]
+    assert [each.tolist() for each in sets] == [sorted(set(each)) for each in lists]
+    assert union(sets).tolist() == sorted(set().union(*lists))
+    assert difference(sets[0], sets[-1]).tolist() == sorted(set(lists[0]) - set(lists[-1]))
 
 
 def test_membership_is_looked_up_hash_by_hash() -> None:

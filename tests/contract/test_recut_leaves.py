@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from incoop.base.content_ids import content_id
 from incoop.engine.stages.map_contract.leaves import LEAF
 from incoop.engine.stages.map_contract.recut_leaves import recut_leaves
 from incoop.engine.stages.map_contract.text_leaves import cut_text
@@ -54,12 +55,12 @@ def test_leaves_of_a_recut_chunk_are_those_from_scratch(tmp_path: Path, rng: ran
 
 def test_bytes_that_changed_since_they_were_looked_at_are_not_mapped(tmp_path: Path) -> None:
     path = tmp_path / "input"
-    path.write_bytes(b"one\n" * 300)
-    where = Location(bytes(16), str(path), 0, 1200, 1200, kept=False)
+    path.write_bytes(b"one\n" * 600)
+    where = Location(bytes(16), str(path), 0, 2400, 2400, kept=False)
     old = cut_text(b"another line\n" * 1000, LEAF, Lines())
     assert old is not None
     with pytest.raises(FileChangedWhileRead):
-        recut_leaves(where, RecutPieces((1200,), (NEW,), (b"what was there  ",)), old.cut, LEAF, Lines(), 0)
+        recut_leaves(where, RecutPieces((2400,), (NEW,), (b"what was there  ",)), old.cut, LEAF, Lines(), 0)
 
 
 def test_pieces_of_another_cut_are_no_leaves(tmp_path: Path) -> None:
@@ -69,3 +70,19 @@ def test_pieces_of_another_cut_are_no_leaves(tmp_path: Path) -> None:
     assert old is not None
     where = Location(bytes(16), str(path), 0, 100, 100, kept=False)
     assert recut_leaves(where, RecutPieces((100,), (7,), ()), old.cut, LEAF, Lines(), 0) is None
+
+
+def test_a_chunk_that_became_too_small_for_leaves_has_none_as_from_scratch(tmp_path: Path) -> None:
+    rng = random.Random(9)
+    before = b"".join(b"%d\n" % rng.randrange(10**9) for _ in range(400))
+    old = cut_text(before, LEAF, Lines())
+    assert old is not None
+    stays = old.stretch_ends[0]
+    assert stays < 1800
+    now = before[:stays] + b"new\n" * 40
+    assert cut_text(now, LEAF, Lines()) is None
+    path = tmp_path / "input"
+    path.write_bytes(now)
+    where = Location(bytes(16), str(path), 0, len(now), len(now), kept=False)
+    pieces = RecutPieces((stays, len(now) - stays), (0, NEW), (content_id(now[stays:]),))
+    assert recut_leaves(where, pieces, old.cut, LEAF, Lines(), 0) is None

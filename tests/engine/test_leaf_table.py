@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from incoop.contraction.columns.column import Column
-from incoop.engine.stages.map_contract.leaf_table import LeafIds, LeafTable
+from incoop.engine.stages.map_contract.leaf_table import NO_LEAVES, LeafIds, LeafTable, all_leaves
 
 Leaf = dict[int, list[Any]]
 
@@ -90,3 +91,59 @@ def test_a_table_is_compressed_where_that_pays() -> None:
     assert len(random.to_bytes()) > 200_000 and random.to_bytes()[:1] == b"\0"
     assert plain(LeafTable.from_bytes(same.to_bytes(), same.leaves)) == plain(same)
     assert plain(LeafTable.from_bytes(random.to_bytes(), random.leaves)) == plain(random)
+
+
+IDS = [bytes([65 + at]) * 16 for at in range(3)]
+
+
+def test_leaves_are_their_ids_and_how_long_they_are() -> None:
+    some = LeafIds.of(IDS, [7, 2**32 - 1, 0])
+    assert (len(some), [bytes(id_) for id_ in some.ids], some.lengths.tolist()) == (3, IDS, [7, 2**32 - 1, 0])
+    assert some.to_bytes() == b"".join(IDS) + b"".join(length.to_bytes(4, "little") for length in (7, 2**32 - 1, 0))
+    again = LeafIds.from_bytes(memoryview(some.to_bytes()))
+    assert (again.ids.tolist(), again.lengths.tolist()) == (some.ids.tolist(), some.lengths.tolist())
+    assert again.lengths.dtype == np.int64
+
+
+def test_as_many_leaves_come_back_as_went() -> None:
+    some = LeafIds.of([bytes([at]) * 16 for at in range(100)], range(100))
+    again = LeafIds.from_bytes(some.to_bytes())
+    assert (again.to_bytes(), again.lengths.tolist()) == (some.to_bytes(), list(range(100)))
+
+
+def test_leaves_are_taken_by_their_places_and_put_behind_each_other() -> None:
+    some = LeafIds.of(IDS, [1, 2, 3])
+    back = some.take(np.array([2, 0]))
+    assert ([bytes(id_) for id_ in back.ids], back.lengths.tolist()) == ([IDS[2], IDS[0]], [3, 1])
+    both = all_leaves([back, NO_LEAVES, some])
+    assert [bytes(id_) for id_ in both.ids] == [IDS[2], IDS[0], *IDS]
+    assert both.lengths.tolist() == [3, 1, 1, 2, 3]
+    assert (len(NO_LEAVES), NO_LEAVES.lengths.tolist(), NO_LEAVES.to_bytes()) == (0, [], b"")
+
+
+def test_memory_is_that_of_all_arrays() -> None:
+    assert LeafIds.of(IDS, [1, 2, 3]).nbytes == 3 * (16 + 8)
+    leaves: list[Leaf] = [{1: [10, 20]}, {1: [30], 2: [40]}]
+    of_run, own = table(leaves, True), table(leaves, False)
+    assert of_run.nbytes == 2 * 8 + 4 * 8
+    assert own.values is not None and own.nbytes == of_run.nbytes + own.values.nbytes > of_run.nbytes
+
+
+@pytest.mark.parametrize("of_run", [True, False], ids=["values of the run", "own values"])
+def test_it_is_kept_whether_leaves_are_groups(of_run: bool) -> None:
+    one = replace(table([{1: [1]}, {2: [1]}], of_run), grouped=True)
+    again = LeafTable.from_bytes(one.to_bytes(), one.leaves)
+    assert again.grouped and (again.values is None) is of_run
+    assert not LeafTable.from_bytes(table([], of_run).to_bytes(), NO_LEAVES).grouped
+
+
+def test_whether_compressing_pays_is_tried_in_the_middle() -> None:
+    """Numbers of keys lie at the beginning and compress; where values are many, they are what counts."""
+    like = table([{row: [os.urandom(40)] for row in range(5000)}], False).to_bytes()
+    short = table([{1: [1]}], True).to_bytes()
+    assert like[:1] == b"\0" and short[:1] == b"\0"
+    # A middle that compresses, between ends that do not.
+    ends = [{row: [os.urandom(40) if not 300 < row < 4700 else "the same" * 5] for row in range(5000)}]
+    packed = table(ends, False).to_bytes()
+    assert packed[:1] == b"\1"
+    assert plain(LeafTable.from_bytes(packed, LeafIds.of([b"A" * 16], [500]))) == plain(table(ends, False))

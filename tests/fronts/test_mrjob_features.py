@@ -9,8 +9,10 @@ from typing import Any
 
 import pytest
 
+from incoop.memo.kept_bytes import KeptBytes
+
 from ..end_to_end.places import Place
-from .mrjob_runs import FEW_CHUNKS, Memoized, plain
+from .mrjob_runs import EXAMPLES, FEW_CHUNKS, Memoized, plain
 from .test_mrjob_examples import some_text
 
 JOBS = Path(__file__).parent / "mrjob_jobs"
@@ -200,3 +202,40 @@ def test_a_reducer_without_state_is_called_for_changed_keys_only(place: Place, r
     assert run(job, "--kind", "sums", path) == plain(job, "--kind", "sums", path)
     assert run.report.keys_reduced == 2
     assert 0 < run.report.map.executed < run.report.map.tasks / 4
+
+
+def test_an_unchanged_job_reads_its_lines_as_they_were_last_printed(place: Place, run: Memoized) -> None:
+    job, path = EXAMPLES / "mr_word_freq_count.py", place.input / "input.txt"
+    lines = some_text(120)
+    place.write(lines)
+    expected = run(job, path)
+    (kept,) = (place.store / "memo" / "mrjob-lines").iterdir()
+    stored = KeptBytes(kept, place.session._memo.session.signer)
+    body = stored.read()
+    assert body is not None and expected in body
+    marked = bytes(reversed(expected))
+    stored.write(body.replace(expected, marked))
+    assert run(job, path) == marked  # no pair of the result was read
+
+    kept.write_bytes(kept.read_bytes().replace(marked, expected))  # unsigned
+    assert run(job, path) == expected == plain(job, path)
+    assert expected in kept.read_bytes()
+
+    lines.insert(60, "an umbrella")
+    place.write(lines)
+    stored.write(body)
+    assert run(job, path) == plain(job, path)
+
+
+def test_lines_that_were_kept_of_another_output_are_not_used(place: Place, run: Memoized) -> None:
+    job, path = EXAMPLES / "mr_word_freq_count.py", place.input / "input.txt"
+    kept = place.store / "memo" / "mrjob-lines"
+    histories = []
+    for words in ("one two three", "one two", "four"):
+        place.write([words] * 20)
+        assert run(job, path) == plain(job, path)
+        (file,) = kept.iterdir()
+        histories.append(file.read_bytes())
+        file.write_bytes(histories[0])  # signed, and of the first run
+    place.write(["one two three"] * 20)
+    assert run(job, path) == plain(job, path)

@@ -14,8 +14,9 @@ from mrjob.job import MRJob
 from mrjob.protocol import StandardJSONProtocol
 from mrjob.sim import _sort_lines_in_memory, _split_records
 
-from incoop.fronts.mrjob.lines import cut_groups, joined, line_of, pair_of, place_of_key, sorted_values
+from incoop.fronts.mrjob.lines import joined, line_of, pair_of, place_of_key, sorted_values
 from incoop.fronts.mrjob.quick_json import quick
+from incoop.fronts.mrjob.sorted_lines import SortedLines
 from incoop.fronts.mrjob.statefulness import keeps_state
 
 LINES = st.lists(st.binary(max_size=6).map(lambda data: data.replace(b"\n", b"\t")), max_size=40)
@@ -43,7 +44,30 @@ def test_groups_are_sorted_and_cut_where_mrjob_sorts_and_cuts(
 
     with (folder / "out").open("rb") as file:
         splits = _split_records(file, len(expected) // tasks, lambda line: line.split(b"\t")[0])
-        assert list(cut_groups(groups, tasks)) == [b"".join(split) for split in splits]
+        assert list(SortedLines.of(groups).cut(tasks)) == [b"".join(split) for split in splits]
+
+
+PLACES = st.binary(max_size=4)
+GROUPS = st.dictionaries(PLACES, st.binary(max_size=6))
+
+
+@given(GROUPS, st.dictionaries(PLACES, st.none() | st.binary(max_size=6), max_size=8), st.booleans())
+def test_sorted_lines_that_changed_are_those_that_are_sorted_anew(
+    groups: dict[bytes, bytes], changes: dict[bytes, bytes | None], begins_with_place: bool
+) -> None:
+    def lines_of(place: bytes, lines: bytes) -> bytes:
+        return place + lines if begins_with_place else lines
+
+    def laid_out(groups: dict[bytes, bytes]) -> SortedLines:
+        return SortedLines.of(sorted((place, lines_of(place, lines)) for place, lines in groups.items()))
+
+    before = SortedLines.from_bytes(laid_out(groups).to_bytes())
+    now = {**groups, **changes}
+    expected = laid_out({place: lines for place, lines in now.items() if lines is not None})
+    new = ((place, None if lines is None else lines_of(place, lines)) for place, lines in changes.items())
+    changed = before.changed(new)
+    assert changed.groups() == expected.groups() and changed.lines == expected.lines
+    assert changed.to_bytes() == expected.to_bytes()
 
 
 JSON = st.recursive(

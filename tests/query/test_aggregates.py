@@ -68,6 +68,7 @@ def test_states_merge_in_any_order_and_shape_to_the_same(data: st.DataObject) ->
     rows = data.draw(st.lists(st.tuples(*map(values_of, kinds)), max_size=8))
     expected = folded(aggregate, rows)
     states = [folded(aggregate, [row]) for row in data.draw(st.permutations(rows))] + [aggregate.initial()]
+    assert looks(aggregate.merge_all(states)) == looks(expected)
     while len(states) > 1:
         one = states.pop(data.draw(st.integers(0, len(states) - 1)))
         other = states.pop(data.draw(st.integers(0, len(states) - 1)))

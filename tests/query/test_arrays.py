@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from incoop.query.expressions.arrays import numbers_of, of_numbers, of_truths, of_values, scalar
+from incoop.query.arrays import numbers_of, of_numbers, of_truths, of_values, scalar
 
 _VALUES: list[tuple[Any, st.SearchStrategy[Any]]] = [
     (pa.int32(), st.integers(-(1 << 31), (1 << 31) - 1)),

@@ -17,7 +17,7 @@ from incoop.engine.running.doors import closed_doors, warning_of
 from incoop.engine.running.progress import task_progress
 from incoop.engine.running.started_contexts import started
 from incoop.engine.running.where import SparkNow
-from incoop.engine.running.worker_failed import of_spark
+from incoop.engine.running.worker_failed import of_spark, without_us
 from incoop.engine.running.worker_process import settled
 from incoop.inchdfs.cutting.parallel import Segment, SegmentCuts, SegmentRunner
 from incoop.inchdfs.cutting.spark_segments import spark_segments
@@ -169,7 +169,7 @@ class Spark:
             return self._apart(call)
         except Exception as error:
             if (failed := of_spark(description, error)) is not None:
-                raise failed from None
+                raise self._apart(partial(without_us, context)) or failed from None
             raise
 
     @property

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from typing import Any
 
 from incoop.base.errors import IncoopError
@@ -31,6 +32,21 @@ class WorkerFailed(IncoopError):
             f"{self.doing}: a worker process {self.how}.{said}"
             "The job's functions, or a library that they call, ended it, crashed, or needed more memory than there is. "
             "Nothing of the failed task is kept; finished tasks are, so a repaired job goes on from here."
+        )
+
+
+class WorkersWithoutUs(IncoopError):
+    """Python workers of a Spark that somebody else started have no incoop."""
+
+    def __init__(self, python: str, ours: str) -> None:
+        super().__init__(python, ours)
+        #: The Python that workers run, and the one that runs us.
+        self.python, self.ours = python, ours
+
+    def __str__(self) -> str:
+        return (
+            f"Spark's workers run {self.python}, where incoop is not installed. Where they are on this machine, set "
+            f"PYSPARK_PYTHON={self.ours} before the SparkSession is made; on a cluster, install incoop there."
         )
 
 
@@ -58,9 +74,23 @@ _SPARK_LOST = ("Python worker exited unexpectedly", "Python worker crashed", "Cr
 _SPARK_RAISED = "Traceback (most recent call last):"
 
 
+#: Asks a worker, which may not know anything of ours, which Python it is and whether that has incoop.
+_WHO = "(__import__('sys').executable, __import__('importlib.util').util.find_spec('incoop') is not None)"
+
+
+def without_us(context: Any) -> WorkersWithoutUs | None:
+    """Whether it is for want of incoop that workers fail."""
+    try:
+        ((python, found),) = context.parallelize([_WHO], 1).map(eval).collect()
+    except Exception:
+        return None
+    return None if found else WorkersWithoutUs(python, sys.executable)
+
+
 def of_spark(doing: str, error: BaseException) -> WorkerFailed | None:
     """The same for a job that failed on Spark; None where that was not for something that a Python worker did."""
-    java: Any = getattr(error, "java_exception", None)
+    # PySpark shows some of Java's errors as its own, which keep where they came from.
+    java: Any = getattr(error, "java_exception", None) or getattr(error, "_origin", None)
     if java is None:
         return None
     said, _, trace = str(java.getMessage()).partition(_SPARK_RAISED)

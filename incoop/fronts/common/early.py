@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import glob
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
@@ -20,10 +20,13 @@ from incoop.engine.stages import TASKS
 _LOOKED_AT = 1000
 
 
-def prepare_processes(store: Path, inputs: Iterable[str], master: str | None) -> None:
-    """Start them if an input was written since anything was last indexed in the store, and Spark was not asked for."""
+def prepare_processes(store: Path, inputs: Iterable[str], master: str | None, loading: Sequence[str] = ()) -> None:
+    """Start them if an input was written since anything was last indexed in the store, and Spark was not asked for.
+
+    `loading` are modules that they have besides those of the engine's tasks.
+    """
     if master is None and _newest(islice(_files(inputs), _LOOKED_AT)) > _newest(_indexes(store)):
-        start_early(TASKS)
+        start_early((*TASKS, *loading))
 
 
 def start_processes(master: str | None) -> None:

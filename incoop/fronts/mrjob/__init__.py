@@ -2,3 +2,5 @@
 
 Imports `fronts/common`, the session, the engine and what is below, and mrjob; no other way in.
 """
+
+from incoop.fronts.mrjob import standard_distutils  # noqa: F401  - before anything else imports mrjob

@@ -1,12 +1,12 @@
-"""Lines and what mrjob makes of them: records of an input, keys that are sorted and grouped by, splits for tasks.
+"""Lines and what mrjob makes of them: records of an input, keys that are sorted and grouped by.
 
-Contract: the same bytes as mrjob's own simulation of Hadoop (`mrjob.sim`): lines end at a newline alone, are sorted by
-what stands before their first tab, and are cut into tasks where it cuts them.
+Contract: the same bytes as mrjob's own simulation of Hadoop (`mrjob.sim`): lines end at a newline alone, and are sorted
+by what stands before their first tab. Where they are cut into tasks: sorted_lines.py.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from incoop.inchdfs.cutting.records import Buffer
@@ -85,24 +85,3 @@ def sorted_values(values: Iterable[bytes]) -> list[bytes]:
         [b'ab\tc', b'ab']
     """
     return sorted(values, key=lambda value: value + b"\n")
-
-
-def cut_groups(groups: Sequence[tuple[bytes, bytes]], tasks: int) -> Iterator[bytes]:
-    r"""Cut sorted groups (a key and its lines) into the inputs of reduce tasks, where mrjob cuts them.
-
-    Example:
-        >>> list(cut_groups([(b"a", b"a\t1\n"), (b"b", b"b\t1\n"), (b"c", b"c\t1\n")], tasks=2))
-        [b'a\t1\nb\t1\n', b'c\t1\n']
-        >>> list(cut_groups([], tasks=2))
-        [b'']
-    """
-    split_size = sum(len(lines) for _, lines in groups) // max(tasks, 1)
-    piece: list[bytes] = []
-    size = 0
-    for _, lines in groups:
-        if piece and size >= split_size:
-            yield b"".join(piece)
-            piece, size = [], 0
-        piece.append(lines)
-        size += len(lines)
-    yield b"".join(piece)

@@ -27,7 +27,6 @@ from incoop.engine.report import RunReport
 from incoop.fingerprint.files import folder_digest
 from incoop.fronts.mrjob.code import JobCode
 from incoop.fronts.mrjob.identity import Source, leads_to, named_files, side_files
-from incoop.fronts.mrjob.lines import cut_groups
 from incoop.fronts.mrjob.load import LoadedJob
 from incoop.fronts.mrjob.steps import MrjobStep, StepInput, StepOutput, roles_of
 from incoop.fronts.mrjob.surroundings import COUNTER_SEPARATOR
@@ -203,8 +202,7 @@ class IncoopRunner(InlineMRJobRunner):  # type: ignore[misc]
             return StepInput(TASK, write_tasks(step.scratch / "map", [task_file({})]))
         path = step.scratch / "lines"
         path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("wb") as file:
-            file.writelines(lines for _, lines in previous.groups())
+        path.write_bytes(previous.sorted_lines().lines)
         return StepInput(LINES, [str(path)])
 
     def _mrjobs_own_tasks(self, step: MrjobStep, paths: list[str]) -> StepInput:
@@ -233,9 +231,7 @@ class IncoopRunner(InlineMRJobRunner):  # type: ignore[misc]
         """Part files, about as many as mrjob would write; those of an earlier run that are left over go."""
         folder.mkdir(parents=True, exist_ok=True)
         names = set()
-        groups = output.groups()
-        parts = [lines for _, lines in groups] if output.by_task else cut_groups(groups, self._num_reducers(0) * 2)
-        for number, lines in enumerate(parts):
+        for number, lines in enumerate(output.parts(self._num_reducers(0) * 2)):
             name = f"part-{number:05d}"
             names.add(name)
             (folder / name).write_bytes(lines)

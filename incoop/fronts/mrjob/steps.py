@@ -13,9 +13,8 @@ Contract: the result's pairs, sorted by place, are the lines that mrjob's inline
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +26,8 @@ from incoop.fingerprint import fingerprint
 from incoop.fronts.common.combiners import CombinerGivesOtherKeys
 from incoop.fronts.mrjob.code import JobCode, Script
 from incoop.fronts.mrjob.identity import Source
-from incoop.fronts.mrjob.lines import RawLines, cut_groups
+from incoop.fronts.mrjob.lines import RawLines
+from incoop.fronts.mrjob.sorted_lines import SortedLines, sorted_lines
 from incoop.fronts.mrjob.statefulness import keeps_state
 from incoop.fronts.mrjob.task_files import task_file, write_tasks
 from incoop.fronts.mrjob.tasks import (
@@ -42,6 +42,7 @@ from incoop.fronts.mrjob.tasks import (
 from incoop.inchdfs.cutting.records import RecordFormat, WholeFile
 from incoop.job import DEFAULT_SHARDS, Job
 from incoop.job_session import JobSession
+from incoop.memo.kept_bytes import KeptBytes
 from incoop.result import Result
 
 Note = Callable[[str], None]
@@ -67,10 +68,18 @@ class StepOutput:
     reports: list[RunReport]
     #: One pair a task of mrjob's own, in order.
     by_task: bool
+    #: The lines in the order of mrjob's part files, as they were last.
+    kept: KeptBytes
 
-    def groups(self) -> list[tuple[bytes, bytes]]:
-        """Places and lines, in the order of mrjob's part files."""
-        return sorted(self.result, key=itemgetter(0))
+    def sorted_lines(self) -> SortedLines:
+        """Places and lines, in the order of mrjob's part files; not for tasks of mrjob's own, which share a place."""
+        return sorted_lines(self.result, self.kept)
+
+    def parts(self, tasks: int) -> Iterable[bytes]:
+        """The part files, about as many as mrjob would write for so many reduce tasks."""
+        if self.by_task:
+            return [lines for _, lines in self.result]
+        return self.sorted_lines().cut(tasks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +219,7 @@ class MrjobStep:
                 else Gather(placed, self.sort_values)
             )
         result = self._on_engine(self.name, map_task, given, reduce, batch)
-        output = StepOutput(result, [result.report], by_task=last and given.reads == TASK)
+        output = StepOutput(result, [result.report], last and given.reads == TASK, self._kept())
         if reducer is None or by_key:
             return output
         return self._reduce_tasks(reducer, output)
@@ -231,11 +240,14 @@ class MrjobStep:
 
     def _reduce_tasks(self, reducer: Script, gathered: StepOutput) -> StepOutput:
         """Run whole reduce tasks, cut where mrjob would cut them, each in a file of its own."""
-        pieces = cut_groups(gathered.groups(), self.tasks)
+        pieces = gathered.sorted_lines().cut(self.tasks)
         paths = write_tasks(self.scratch / "reduce", (task_file({}, piece) for piece in pieces))
         job = Job(self.name, ChunkMapper(ReduceTask(reducer)), stage="reduce tasks", records=WholeFile())
         result = self.session.run(job, paths)
-        return StepOutput(result, [*gathered.reports, result.report], by_task=True)
+        return StepOutput(result, [*gathered.reports, result.report], True, gathered.kept)
+
+    def _kept(self) -> KeptBytes:
+        return self.session.kept_bytes("mrjob-lines", fingerprint(self.name).hex())
 
 
 def roles_of(description: Mapping[str, Any]) -> list[str]:

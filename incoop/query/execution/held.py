@@ -94,7 +94,7 @@ class Held:
 
     def where(self, mask: Any) -> Held:
         """The rows where a mask (of pyarrow) is true."""
-        from incoop.query.expressions.arrays import numbers_of
+        from incoop.query.arrays import numbers_of
 
         kept: npt.NDArray[np.bool_] = numbers_of(mask)
         if kept.all():

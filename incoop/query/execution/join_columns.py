@@ -255,7 +255,7 @@ def _beside(kind: JoinKind, count: int, left: _Places, right: _Places) -> tuple[
 
 def _taken(column: Any, rows: Numbers) -> Any:
     """The values of some rows, null where there is none."""
-    from incoop.query.expressions.arrays import of_numbers
+    from incoop.query.arrays import of_numbers
 
     if isinstance(column, list):
         return [column[at] if at != _NO_ROW else None for at in rows.tolist()]

@@ -52,6 +52,7 @@ class Query:
         given = self._given(inputs)
         compiler = Compiler(self.name, session, given, self.outputs)
         stored = tuple(compiler.stored(plan) for plan in self.outputs)
+        session.note_stages(self.name, (each.name for each in compiler.ran))
         return QueryResult(self, stored, compiler)
 
     def explain(self, session: RunsJobs, inputs: Mapping[str, Any] | None = None) -> str:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import reduce
 from itertools import chain
 from operator import itemgetter
 from typing import Any
@@ -58,7 +57,7 @@ def merged_states(aggregate: Aggregate, states: Sequence[State]) -> State:
         return tuple(canonical_bag(chain.from_iterable(states)))
     if isinstance(aggregate, CountDistinct):
         return tuple(sorted(set(chain.from_iterable(states))))
-    return reduce(aggregate.merge, states)
+    return aggregate.merge_all(states)
 
 
 @dataclass(frozen=True, slots=True)

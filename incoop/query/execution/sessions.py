@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -41,5 +41,7 @@ class RunsJobs(Protocol):
     datasets: DatasetStore
 
     def run(self, job: Job, inputs: Any) -> JobResult: ...
+
+    def note_stages(self, job: str, stages: Iterable[str]) -> None: ...
 
     def explain(self, job: Job, inputs: Any) -> Explanation: ...

@@ -48,6 +48,8 @@ class StageRan:
     #: The plan node that it is for, and what of it the stage does.
     node: Plan
     role: str
+    #: What it goes by in the query.
+    name: str
     result: JobResult
 
 
@@ -119,7 +121,7 @@ class Stages(ABC):
             if isinstance(failed.cause, QueryError | TooManyRows):
                 raise failed.cause from failed
             raise
-        self.ran.append(StageRan(plan, role, result))
+        self.ran.append(StageRan(plan, role, job.stage, result))
         return result
 
     def _of_one_format(self, plan: Plan, sendings: Sequence[Sending]) -> Sequence[Sending]:

@@ -44,7 +44,7 @@ class FilterRows(RowStep):
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        from incoop.query.expressions.arrays import of_values, scalar
+        from incoop.query.arrays import of_values, scalar
 
         mask = held.column(self.condition, evaluation)
         if isinstance(mask, list):
@@ -94,7 +94,7 @@ class GenerateRows(RowStep):
 
     def _at_once(self, held: Held, evaluation: Evaluation) -> Held | None:
         """By column, where one bag is taken apart by a function that can do that."""
-        from incoop.query.expressions.arrays import of_numbers
+        from incoop.query.arrays import of_numbers
 
         apart = [at for at, how in enumerate(self.flatten) if how != "no"]
         call = self.results[apart[0]]

@@ -12,12 +12,13 @@ from typing import Any
 import numpy as np
 
 from incoop.contraction.columns.column import INTEGER, NONE, NUMBER, PAIR, RAW, TEXT, Column, concat
-from incoop.query.expressions.arrays import blob_of, numbers_of, of_blob, of_numbers
+from incoop.query.arrays import blob_of, numbers_of, of_blob, of_numbers
 from incoop.query.expressions.batches import ColumnValues, arrow_type, to_column, to_values
 from incoop.query.types import BYTES, DOUBLE, FLOAT, INT, LONG, Type
 from incoop.query.types import TEXT as TEXT_TYPE
 
-_INTEGERS, _NUMBERS, _BLOBS = (INT, LONG), (FLOAT, DOUBLE), {TEXT_TYPE: TEXT, BYTES: RAW}
+_INTEGERS, _NUMBERS = (INT, LONG), (FLOAT, DOUBLE)
+_BLOBS: dict[Type, int] = {TEXT_TYPE: TEXT, BYTES: RAW}
 
 
 def stored_column(column: ColumnValues, kind: Type) -> Column:

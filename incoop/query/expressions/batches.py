@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from incoop.query.expressions.arrays import of_values
+from incoop.query.arrays import of_values
 from incoop.query.order import microseconds, moment_of
 from incoop.query.types import (
     BOOLEAN,

@@ -12,8 +12,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from incoop.query.arrays import of_values, scalar
 from incoop.query.expressions import kernels, nodes
-from incoop.query.expressions.arrays import of_values, scalar
 from incoop.query.expressions.batches import ColumnBatch, ColumnValues, arrow_type, to_column, to_values
 from incoop.query.expressions.evaluation import Evaluation
 from incoop.query.expressions.nodes import Expression

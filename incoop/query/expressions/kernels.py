@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from incoop.query.expressions.arrays import of_values, scalar
+from incoop.query.arrays import of_values, scalar
 from incoop.query.expressions.batches import arrow_type
 from incoop.query.numbers import INT_MAX, INT_MIN
 from incoop.query.types import (

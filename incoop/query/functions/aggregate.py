@@ -9,7 +9,9 @@ aggregate is a frozen dataclass: its name and fields say all that its states dep
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 from incoop.query.types import Type, Value
@@ -37,6 +39,10 @@ class Aggregate(ABC):
     @abstractmethod
     def merge(self, one: State, other: State) -> State:
         """The state of the rows of both."""
+
+    def merge_all(self, states: Sequence[State]) -> State:
+        """The state of the rows of all, of which there are some."""
+        return reduce(self.merge, states)
 
     @abstractmethod
     def finish(self, state: State) -> Value:

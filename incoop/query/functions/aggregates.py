@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import heapq
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -71,9 +72,7 @@ class Count(CountRows):
 
 @dataclass(frozen=True, slots=True)
 class _Summed(Aggregate):
-    """A sum and how many values are in it: (count, total). The total is an integer, an exact sum, or a decimal's
-    ratio.
-    """
+    """A sum and how many values are in it: (count, total), which is an integer, an exact sum, or a decimal's ratio."""
 
     of: Type
 
@@ -93,6 +92,11 @@ class _Summed(Aggregate):
             return (one[0] + other[0], one[1] + other[1])
         add = exact.added if self.of in FLOATS else _added_tenths
         return (one[0] + other[0], add(one[1], other[1]))
+
+    def merge_all(self, states: Sequence[State]) -> State:
+        if self.of not in FLOATS:
+            return Aggregate.merge_all(self, states)
+        return (sum(count for count, _ in states), exact.all_added([total for _, total in states]))
 
     @property
     def invertible(self) -> bool:

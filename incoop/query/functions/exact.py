@@ -8,6 +8,7 @@ is rounded once.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -53,6 +54,19 @@ def added(one: Exact, other: Exact) -> Exact:
     low = min(one[1], other[1]) if one[0] and other[0] else (one[1] if one[0] else other[1])
     total = (one[0] << max(one[1] - low, 0)) + (other[0] << max(other[1] - low, 0))
     return (*scaled(total, low), one[2] + other[2], one[3] + other[3], one[4] + other[4])
+
+
+def all_added(several: Sequence[Exact]) -> Exact:
+    """The sum of many.
+
+    Example:
+        >>> rounded(all_added([exact_of(0.1), exact_of(1e300), ZERO, exact_of(-1e300)]))
+        0.1
+    """
+    low = min((each[1] for each in several if each[0]), default=0)
+    total = sum(each[0] << (each[1] - low) for each in several if each[0])
+    _, _, nans, positive, negative = zip(*several, strict=True)
+    return (*scaled(total, low), sum(nans), sum(positive), sum(negative))
 
 
 def negated(value: Exact) -> Exact:
@@ -125,9 +139,10 @@ def sums_by_group(values: np.ndarray, groups: np.ndarray, count: int) -> list[Ex
     lower = np.bincount(codes, weights=(mantissa & ((1 << 27) - 1)).astype(np.float64), minlength=size)
     # step (3)
     totals = [0] * count
-    for at in np.flatnonzero((upper != 0) | (lower != 0)):
-        group, power = divmod(int(used[at]), width)
-        totals[group] += ((int(upper[at]) << 27) + int(lower[at])) << power
+    found = np.flatnonzero((upper != 0) | (lower != 0))
+    parts = (used[found] // width, used[found] % width, upper[found].astype(np.int64), lower[found].astype(np.int64))
+    for group, power, high, low in zip(*(each.tolist() for each in parts), strict=True):
+        totals[group] += ((high << 27) + low) << power
     # 1075 is the bias of exponents and the 52 bits behind the point
     return [(*scaled(total, lowest - 1075), *each) for total, each in zip(totals, specials, strict=True)]
 

@@ -32,7 +32,7 @@ def _concat_kernel(pc: Any, *columns: Any) -> Any:
 
 
 def _scalar(value: Any, kind: Any) -> Any:
-    from incoop.query.expressions.arrays import scalar
+    from incoop.query.arrays import scalar
 
     return scalar(value, kind)
 

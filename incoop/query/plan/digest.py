@@ -34,6 +34,13 @@ class _Digests:
         self._known: dict[int, tuple[Any, bytes]] = {}
 
     def of(self, value: Plan | Expression) -> bytes:
+        if not isinstance(value, Plan):
+            return self._of(value)
+        if not value._digest:
+            value._digest.append(self._of(value))
+        return value._digest[0]
+
+    def _of(self, value: Plan | Expression) -> bytes:
         known = self._known.get(id(value))
         if known is None:
             text = f"{MEANING_VERSION} {self._fields(value, False)}".encode("utf-8", "surrogatepass")

@@ -26,6 +26,8 @@ class Plan:
 
     #: The schema, once it was asked for: a plan may use one sub-plan very often.
     _known: list[Schema] = field(default_factory=list, init=False, compare=False, repr=False)
+    #: The digest, likewise (digest.py): a run asks for that of each node several times.
+    _digest: list[bytes] = field(default_factory=list, init=False, compare=False, repr=False)
 
     @property
     def schema(self) -> Schema:

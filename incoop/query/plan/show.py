@@ -50,7 +50,7 @@ def _title(node: Plan) -> str:
     for each in fields(node):
         value = getattr(node, each.name)
         if (
-            each.name in ("position", "names", "directions", "_known")
+            each.name in ("position", "names", "directions", "_known", "_digest")
             or isinstance(value, Plan)
             or value in (None, False, ())
         ):

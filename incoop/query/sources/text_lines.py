@@ -35,7 +35,7 @@ class TextLines(TextFormat):
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        from incoop.query.expressions.arrays import of_values
+        from incoop.query.arrays import of_values
         from incoop.query.expressions.batches import ColumnBatch
 
         (field,) = self.schema.known("reading lines")

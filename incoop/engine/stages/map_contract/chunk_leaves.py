@@ -11,15 +11,14 @@ Keys are named by number: a row of the base's run, as it was written, or behind 
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from incoop.contraction.columns.column import Column, Ints
 from incoop.contraction.columns.keys import Hashes
-from incoop.contraction.parts.at_hand import at_hand, stamp_of
-from incoop.contraction.parts.headers import LeafRegions, RunRef, read_region
+from incoop.contraction.parts.headers import LeafRegions, RunRef, read_decoded, read_region
 from incoop.contraction.parts.packs import Reader
 from incoop.engine.stages.map_contract.leaf_table import NO_LEAVES, LeafIds, LeafTable, all_leaves
 
@@ -117,17 +116,11 @@ class StoredLeaves:
         """What the base's leaves gave."""
         region = self._table
         assert region is not None
-
-        def read() -> LeafTable:
-            return LeafTable.from_bytes(read_region(region, self._reader, "a table of leaves"), self._leaves)
-
-        return at_hand.read(region.digest, stamp_of(self._reader, region.pack), read)
+        # Chunks with other leaves may have an equal table.
+        return replace(read_decoded(region, self._reader, "a table of leaves", _without_ids), leaves=self._leaves)
 
     def _ids(self, region: RunRef) -> LeafIds:
-        def read() -> LeafIds:
-            return LeafIds.from_bytes(read_region(region, self._reader, "ids of leaves"))
-
-        return at_hand.read(region.digest, stamp_of(self._reader, region.pack), read)
+        return read_decoded(region, self._reader, "ids of leaves", LeafIds.from_bytes)
 
     def came(self, base: LeafTable) -> LeafTable:
         """What the leaves gave that came since; `base` is what `table` gave."""
@@ -139,3 +132,7 @@ class StoredLeaves:
     @property
     def extra(self) -> Hashes:
         return self.patch.extra if self.patch is not None else _NO_HASHES
+
+
+def _without_ids(data: bytes) -> LeafTable:
+    return LeafTable.from_bytes(data, NO_LEAVES)

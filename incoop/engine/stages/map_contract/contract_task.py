@@ -19,6 +19,7 @@ from incoop.code import Functions, Observed, Shipment, unwatched
 from incoop.contraction.columns.keys import Hashes
 from incoop.contraction.columns.run import Run
 from incoop.contraction.columns.shards import shard_bounds
+from incoop.contraction.columns.sorted_sets import member, union
 from incoop.contraction.parts.headers import RunHeader, RunRef, StoredChange, read_region
 from incoop.contraction.parts.overlay import Overlay
 from incoop.contraction.parts.packs import BlockLost, PackBuilder
@@ -229,9 +230,9 @@ def _prepare(
         came = set(node.children) - set(node.old_children)
         if not came or not came <= told.keys():
             continue
-        hashes = np.unique(np.concatenate([told[child] for child in came]))
+        hashes = union([told[child] for child in came])
         if spec.shards > 1:
-            hashes = hashes[np.isin(hashes >> bits, np.array(shards, np.uint64))]
+            hashes = hashes[member(hashes >> bits, np.array(shards, np.uint64))]
         for child in node.children:
             row = headers[child].rows[0]
             if row["whole"]:

@@ -32,6 +32,9 @@ MAP, CONTRACT = "map", "contract"
 _TREES = f"{GROUP_BITS} {BATCH_BITS} {WIDE_BITS} {SMALLEST_GROUP} {LARGEST_GROUP}"
 _LAYOUT = f"{ENCODING_VERSION} {HASH_BYTES} {KEYS_PER_BLOCK} {_TREES}"
 
+#: In ids of runs. Those of earlier builds may name leaves of another chunk.
+_RUN = b"run of own leaves"
+
 
 @dataclass(frozen=True, slots=True)
 class JobIdentity:
@@ -115,7 +118,7 @@ def _identify(job: Job) -> JobIdentity:
     )
     leaves = shaping(job.leaf, job.combiner, job.reducer is None).encode()
     # Without a reducer a chunk's pairs are kept as they came, else as a run.
-    kind = b"pairs" if job.reducer is None else b"run"
+    kind = b"pairs" if job.reducer is None else _RUN
     maps = tuple(
         _hash(kind, shape, scope, name, each, prints[-2], leaves)
         for name, each in zip(_names_of_mappers(job), prints[:-2], strict=True)

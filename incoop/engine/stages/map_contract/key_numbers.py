@@ -14,6 +14,7 @@ import numpy as np
 from incoop.contraction.columns.column import Column, Ints, concat
 from incoop.contraction.columns.keys import Hashes, distinct, has_ties, hashes_of, same_keys, tells_apart
 from incoop.contraction.columns.run import Run
+from incoop.contraction.columns.sorted_sets import distinct_numbers
 from incoop.contraction.parts.part import Part
 
 
@@ -38,7 +39,7 @@ class KeyNumbers:
         if emitted and (not distinct(emitted) or not tells_apart(keys)):
             return None
         hashes = hashes_of(emitted) if emitted else np.empty(0, np.uint64)
-        if len(np.unique(hashes)) != len(hashes):
+        if len(distinct_numbers(hashes)) != len(hashes):
             return None
         numbers = np.full(len(hashes), -1, np.int64)
         rows, at = _found(hashes, run.hashes)

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from incoop.contraction.columns.column import Column, Index, Ints, concat, starts_of
 from incoop.contraction.columns.keys import Hashes
 from incoop.contraction.columns.run import Run, group_rows
+from incoop.contraction.columns.sorted_sets import distinct_numbers
 from incoop.contraction.parts.headers import RunRef
 from incoop.engine.running.counters import added_counts
 from incoop.engine.stages.map_contract.chunk_leaves import Patch
@@ -21,7 +22,7 @@ from incoop.engine.stages.map_contract.leaf_table import Counts, LeafTable, all_
 
 
 @dataclass(frozen=True, slots=True)
-class Gathered:
+class Touched:
     """Values of touched keys, by key and then in input order."""
 
     #: The place of each value's key among the touched ones, and of its leaf in the chunk.
@@ -66,10 +67,9 @@ class Entries:
         gone = self.before[self.places[self.before] < 0]
         leaves = np.concatenate([gone, np.arange(old, old + len(self.new.sizes))])
         sizes = self.sizes
-        touched: Ints = np.unique(self.numbers[group_rows(starts_of(sizes)[leaves], sizes[leaves])])
-        return touched
+        return distinct_numbers(self.numbers[group_rows(starts_of(sizes)[leaves], sizes[leaves])])
 
-    def gather(self, touched: Ints, total: int, run: Run) -> Gathered:
+    def gather(self, touched: Ints, total: int, run: Run) -> Touched:
         """The values of touched keys in all leaves that are there; `total` keys have numbers."""
         is_touched = np.zeros(total, np.bool_)
         is_touched[touched] = True
@@ -80,7 +80,7 @@ class Entries:
         values = self._values(found, there, run)
         numbers, leaves = numbers[found[there]], leaves[there]
         order = np.lexsort((leaves, numbers))
-        return Gathered(np.searchsorted(touched, numbers[order]), leaves[order], values.take(order))
+        return Touched(np.searchsorted(touched, numbers[order]), leaves[order], values.take(order))
 
     def _values(self, found: Index, there: npt.NDArray[np.bool_], run: Run) -> Column:
         """The values of those entries among the found ones that are there."""

@@ -19,8 +19,9 @@ from incoop.contraction.columns.column import Column, Ints
 from incoop.engine.running.counters import take_counts
 from incoop.job import Mapper
 
-#: Pairs held as Python objects before they become a run; about 200 bytes each.
-PENDING_PAIRS = 1_000_000
+#: Pairs held as Python objects before they become a run, some 20 to 100 bytes each: more than a chunk of words has,
+#: since one whose pairs were not together has no leaves.
+PENDING_PAIRS = 2_000_000
 
 #: Of a record that gives many pairs, so many are taken before it is looked how many there are.
 _PORTION = 1 << 16

@@ -15,6 +15,7 @@ from incoop.contraction.columns.by_hash import changed_hashes, rows_with
 from incoop.contraction.columns.column import INTEGER, Column
 from incoop.contraction.columns.keys import Hashes
 from incoop.contraction.columns.run import Run
+from incoop.contraction.columns.sorted_sets import difference
 from incoop.contraction.columns.splice import replaced_keys
 from incoop.contraction.parts.overlay import Overlay
 from incoop.contraction.parts.part import Part
@@ -27,7 +28,7 @@ from incoop.engine.running.counters import take_counts
 from incoop.engine.stages.map_contract.chunk_leaves import Patch, StoredLeaves
 from incoop.engine.stages.map_contract.grouping import folds_by
 from incoop.engine.stages.map_contract.key_numbers import KeyNumbers
-from incoop.engine.stages.map_contract.leaf_entries import Entries, Gathered
+from incoop.engine.stages.map_contract.leaf_entries import Entries, Touched
 from incoop.engine.stages.map_contract.leaf_table import Counts, LeafIds, LeafTable
 from incoop.engine.stages.map_contract.leaves import Leaves
 from incoop.engine.stages.map_contract.mapping import PENDING_PAIRS, Pairs, UserError, collect
@@ -60,7 +61,7 @@ class Described:
     @property
     def change(self) -> Overlay:
         """What changed, for whoever has the chunk before."""
-        return Overlay(np.setdiff1d(self.changed, self.fresh.hashes), self.fresh)
+        return Overlay(difference(self.changed, self.fresh.hashes), self.fresh)
 
     @property
     def mapped_bytes(self) -> int:
@@ -149,7 +150,7 @@ def _combined_by_piece(pairs: Pairs, combiner: Combiner) -> Pairs | None:
     return Pairs(pairs.keys, codes, values, sizes, pairs.counters)
 
 
-def _made(gathered: Gathered, hashes: Hashes, keys: Column, combiner: Combiner, leaves: Leaves | None) -> Run | None:
+def _made(gathered: Touched, hashes: Hashes, keys: Column, combiner: Combiner, leaves: Leaves | None) -> Run | None:
     """The run of the touched keys as they are now; None where the combiner drops one, or counts.
 
     `leaves` are None where values are combined by group already.

@@ -19,6 +19,7 @@ from incoop.code import unwatched
 from incoop.contraction.columns.column import Ints
 from incoop.contraction.tree.alignment import places_in
 from incoop.engine.stages.map_contract.leaf_table import Ids, LeafIds, all_leaves
+from incoop.engine.stages.map_contract.leaves import large_enough
 from incoop.engine.stages.map_contract.text_leaves import TextLeaves, cut_by_stretch, cut_stretch
 from incoop.inchdfs.cutting.records import RecordFormat
 from incoop.inchdfs.cutting.stretches import NEW, RecutPieces
@@ -81,7 +82,7 @@ def recut_leaves(
 
     Leaves have about `size` bytes, and groups of them about `group`; 0 for one each.
     """
-    if not cut_by_stretch(size) or not len(old):
+    if not cut_by_stretch(size) or not len(old) or not large_enough(sum(pieces.lengths), size):
         return None
     bounds = np.concatenate([[0], np.cumsum(old.lengths)])
     lengths, before = np.array(pieces.lengths, np.int64), np.array(pieces.before, np.int64)

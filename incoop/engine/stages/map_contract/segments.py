@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from incoop.contraction.columns.column import Column, Ints, starts_of
+from incoop.contraction.columns.sorted_sets import distinct_numbers
 from incoop.contraction.tree.combine import Combiner, CombinerError, all_combined
 from incoop.engine.running.counters import added_counts
 from incoop.engine.stages.map_contract.leaf_table import Counts, LeafTable
@@ -66,7 +67,8 @@ class Segments:
         several = np.flatnonzero(counts > 1)
         begins, ends, places = starts[several].tolist(), starts[several + 1].tolist(), several.tolist()
         lists = [self.values[low:high] for low, high in zip(begins, ends, strict=True)]
-        for place in np.searchsorted(several, np.unique(self.rows[list(self._made)])).tolist() if self._made else ():
+        made = distinct_numbers(self.rows[list(self._made)]) if self._made else several[:0]
+        for place in np.searchsorted(several, made).tolist():
             lists[place] = self._with_made(begins[place], ends[place])
         to_call = [place for place, each in enumerate(lists) if len(each) > 1]
         called = combined(combiner, [(self.keys[places[place]], lists[place]) for place in to_call])

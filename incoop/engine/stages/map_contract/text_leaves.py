@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
+from incoop.contraction.columns.sorted_sets import distinct_numbers
 from incoop.engine.blocks import records_of
 from incoop.engine.stages.map_contract.leaves import Leaves, cutter, ids_between, large_enough, leaf_ids
 from incoop.engine.stages.map_contract.mapping import Piece
@@ -105,7 +106,7 @@ def _record_ends(content: bytes, proposed: list[int], form: RecordFormat) -> lis
     if isinstance(form, Lines) and len(content) >= _FEW_BYTES:
         newlines = _newlines(content)
         at = np.searchsorted(newlines, proposed)
-        found: list[int] = np.unique(newlines[at[at < len(newlines)]]).tolist()
+        found: list[int] = distinct_numbers(newlines[at[at < len(newlines)]]).tolist()
         return found if found and found[-1] == len(content) else [*found, len(content)]
     ends: list[int] = []
     start = 0

@@ -144,7 +144,7 @@ def _by_arrow(form: Any, chunk: bytes, warnings: Warnings, wanted: Sequence[int]
     """Columns by pyarrow, where all rows are of one width."""
     import pyarrow.compute as pc
 
-    from incoop.query.expressions.arrays import scalar
+    from incoop.query.arrays import scalar
     from incoop.query.expressions.batches import ColumnBatch
     from incoop.query.sources.arrow_text import read_columns
 
