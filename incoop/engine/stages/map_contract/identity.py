@@ -27,6 +27,7 @@ from incoop.contraction.tree.shape import (
 )
 from incoop.engine.stages.map_contract.leaves import shaping
 from incoop.engine.stages.map_contract.mapping import PiecesMapper
+from incoop.engine.stages.map_contract.versioned import VersionedReducer
 from incoop.fingerprint import classes_digest, fingerprint, imports_by_name, impurities, one_look, parts
 from incoop.inchdfs.store.manifest import tag_of
 from incoop.job import Job
@@ -150,7 +151,7 @@ def _names_of_mappers(job: Job) -> Iterator[bytes]:
 
 def _version_of(job: Job, function: Any) -> str | None:
     """What stands for a function's code, if something does."""
-    if job.version is None or not isinstance(function, PiecesMapper):
+    if job.version is None or not isinstance(function, PiecesMapper | VersionedReducer):
         return job.version
     return f"{job.version}\0{function.version}"
 
