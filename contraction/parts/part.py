@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from incoop.base.checksums import block_hash, verify_block
 from incoop.contraction.columns.by_hash import rows_with
+from incoop.contraction.columns.column import are_alike
 from incoop.contraction.columns.keys import Hashes
 from incoop.contraction.columns.run import EMPTY, Run, join
 from incoop.contraction.columns.shards import block_numbers, shard_of
@@ -90,10 +91,14 @@ class Part:
 
     def look_up(self, hashes: Hashes) -> Run:
         """The same, but no block is kept."""
-        numbers = self.touched(hashes, self.bits)[0]
-        # Joining blocks costs less than taking rows of each.
-        stored = self._all if self._all is not None else join(self._read(numbers))
-        pairs = stored.take(rows_with(stored, hashes))
+        numbers, lows, highs = self.touched(hashes, self.bits)
+        blocks = [self._all] if self._all is not None else self._read(numbers)
+        if are_alike([block.keys for block in blocks]) and are_alike([block.values for block in blocks]):
+            stored = join(blocks)  # which costs less than taking rows of each
+            pairs = stored.take(rows_with(stored, hashes))
+        else:
+            each = zip(blocks, lows, highs, strict=True)
+            pairs = join([block.take(rows_with(block, hashes[low:high])) for block, low, high in each])
         if len(self.over) and len(hashes):
             overlay = self.overlay(distinct_numbers(np.array(numbers) >> self._coarser).tolist())
             pairs = overlay.selected(pairs, hashes)

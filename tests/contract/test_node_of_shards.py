@@ -12,8 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from incoop.contraction.columns.by_hash import rows_with
+from incoop.contraction.columns.keys import hashes_of
 from incoop.contraction.columns.run import Run
 from incoop.contraction.parts.packs import PackBuilder
+from incoop.contraction.parts.part import Part
 from incoop.contraction.parts.rows import SHARD_ROW
 from incoop.contraction.parts.write import write_part
 from incoop.contraction.tree import node_of_shards
@@ -126,3 +129,17 @@ def test_only_keys_that_changed_are_combined() -> None:
     assert node.calls == len(KEYS)
     node.contract([*chunks[:3], {**chunks[3], "word7": 9, "word8": 9}])
     assert node.calls == 2
+
+
+@pytest.mark.parametrize("others", [{}, {7: None}, {7: "text", 2000: 0.5}], ids=["one type", "one is none", "three"])
+def test_what_is_looked_up_is_what_all_blocks_have(others: dict[int, Any]) -> None:
+    memory, pack = Memory(), PackBuilder()
+    run = Run.of_values({**dict.fromkeys(range(3000), 1), **others})
+    row = np.array([write_part(run, 0, pack, whole=True)], SHARD_ROW)
+    row["pack"] = memory.keep(pack)
+    for keys in (range(3000), [7, 8, 2000, 2001, 5000], [5000], []):
+        part = Part.load(row[0], 0, memory)
+        hashes = np.sort(hashes_of(list(keys))) if keys else np.empty(0, np.uint64)
+        expected = run.take(rows_with(run, hashes))
+        assert part.look_up(hashes).to_bytes() == expected.to_bytes()
+        assert part.select(hashes).to_bytes() == expected.to_bytes()

@@ -33,6 +33,7 @@ from incoop.contraction.tree.node_of_shards import contract_node
 from incoop.contraction.tree.sums import Delta
 from incoop.engine.running.counters import take_counts
 from incoop.engine.running.user_code import own_error, said_of, trace_of
+from incoop.engine.stages.map_contract.column_reducer import ColumnReducer
 from incoop.engine.stages.map_contract.flat import Gathered, gathered_changes, gathered_whole
 from incoop.engine.stages.map_contract.reducing import ReducerError, counted_by, reduced_keys
 from incoop.engine.stored import BlobReader
@@ -141,7 +142,7 @@ def _contract_shards(spec: ContractSpec, functions: Functions, shards: Sequence[
         take_counts()  # how often a tree combines depends on what ran before: not counted
     contracted = time.perf_counter()
     if combiner.function is None and spec.nodes and all(old is not None and not old.row["bare"] for old in outputs):
-        gathered = gathered_changes(trees, spec.nodes[0])
+        gathered = gathered_changes(trees, spec.nodes[0], isinstance(functions.reducer, ColumnReducer))
     seconds = (contracted - started) / len(shards), (time.perf_counter() - contracted) / len(shards)
     done = [_reduce_shard(spec, functions, *each, seconds) for each in zip(trees, outputs, gathered, strict=True)]
     if pack.parts:
@@ -309,7 +310,11 @@ def _root_as_output(tree: ShardContraction, spec: ContractSpec) -> _Reduced:
 
 def _reduce_all(tree: ShardContraction, spec: ContractSpec, reducer: Reducer, flat: bool) -> _Reduced:
     """Reduce every key, there being no output that could be updated."""
-    values = gathered_whole(tree, spec.nodes[0]) if flat else tree.part(spec.root).whole()
+    values: Run | Gathered
+    if flat:
+        values = gathered_whole(tree, spec.nodes[0], isinstance(reducer, ColumnReducer))
+    else:
+        values = tree.part(spec.root).whole()
     outputs = reduced_keys(reducer, values)
     return _Reduced(as_row(write_part(outputs, tree.shard_bits, tree.pack)), b"", len(values), counted_by(outputs))
 

@@ -1,8 +1,9 @@
 """Without a combiner: keys gather their values from all chunks, in input order.
 
-Contract: each key has the values that all chunks have of it, in their order. Values of one type are put in order as a
-column. Others stay in the columns that they were stored in: in one column they would be encoded one by one, to be
-decoded again at once. In an update a chunk is asked once for the keys of all shards, and only for those that changed.
+Contract: each key has the values that all chunks have of it, in their order. Values that chunks hold in columns of one
+kind are put in order as a column. Others stay in the columns that they were stored in: in one column they would be
+encoded one by one, to be decoded again at once. In an update a chunk is asked once for the keys of all shards, and only
+for those that changed.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from incoop.contraction.columns.column import ANY, INTEGER, PAIR, Column
+from incoop.contraction.columns.column import INTEGER, Column, are_alike
 from incoop.contraction.columns.keys import Hashes
 from incoop.contraction.columns.run import EMPTY, Run, merge
 from incoop.contraction.parts.part import Shard, ShardOfRun
@@ -72,15 +73,12 @@ class Gathered:
         return ((key, values[low:high]) for key, (low, high) in zip(keys, pairwise(firsts.tolist()), strict=True))
 
 
-def gathered(runs: Iterable[Run]) -> Gathered | Run:
-    """All keys of some runs, with their values."""
-    runs = [run for run in runs if len(run)]
-    if len({run.values.kind for run in runs}) < 2 and all(_is_typed(run.values) for run in runs):
-        return merge(runs)[0]
+def gathered(runs: Iterable[Run]) -> Gathered:
+    """All keys of some runs, their values as they are stored."""
     columns: list[Column] = []
     stand_ins: list[Run] = []
     before = 0
-    for run in runs:
+    for run in filter(len, runs):
         columns.append(run.values)
         behind = before + len(run.values)
         places = Column(INTEGER, len(run.values), numbers=np.arange(before, behind))
@@ -89,18 +87,23 @@ def gathered(runs: Iterable[Run]) -> Gathered | Run:
     return Gathered(merge(stand_ins)[0], LazyValues(columns))
 
 
-def _is_typed(values: Column) -> bool:
-    """Whether such columns can stand one behind the other without a value being decoded."""
-    return values.kind not in (ANY, PAIR)
+def _together(runs: Iterable[Run], as_stored: bool) -> Gathered | Run:
+    """The same, the values put in order where that is cheap; not for a reducer that takes them `as_stored`."""
+    runs = [run for run in runs if len(run)]
+    if not as_stored and are_alike([run.values for run in runs]):
+        return merge(runs)[0]
+    return gathered(runs)
 
 
-def gathered_whole(tree: ShardContraction, node: NodeTask) -> Gathered | Run:
+def gathered_whole(tree: ShardContraction, node: NodeTask, as_stored: bool) -> Gathered | Run:
     """All keys of a shard."""
     tree.executed += 1
-    return gathered(tree.part(child).whole() for child in node.children)
+    return _together((tree.part(child).whole() for child in node.children), as_stored)
 
 
-def gathered_changes(trees: Sequence[ShardContraction], node: NodeTask) -> list[tuple[Hashes, Gathered | Run]]:
+def gathered_changes(
+    trees: Sequence[ShardContraction], node: NodeTask, as_stored: bool
+) -> list[tuple[Hashes, Gathered | Run]]:
     """For each of some shards, which ascend: the keys that changed, and what there is of them."""
     changed = [tree.changed_below(node) for tree in trees]
     for tree, hashes in zip(trees, changed, strict=True):
@@ -111,10 +114,10 @@ def gathered_changes(trees: Sequence[ShardContraction], node: NodeTask) -> list[
     runs = _of_all_shards([trees[0].part(child) for child in node.children], together)
     if runs is None:
         return [
-            (hashes, gathered(tree.part(child).select(hashes) for child in node.children))
+            (hashes, _together((tree.part(child).select(hashes) for child in node.children), as_stored))
             for tree, hashes in zip(trees, changed, strict=True)
         ]
-    found = gathered(runs)
+    found = _together(runs, as_stored)
     bounds = [0]
     for hashes in changed:
         last = np.searchsorted(found.hashes, hashes[-1:], side="right").tolist()
