@@ -37,7 +37,7 @@ SMALLEST_GROUP = 2
 
 
 def boundaries(tails: npt.NDArray[np.uint64], heads: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
-    """A hash for each chunk's end boundary, of what is before it (the chunk's tail) and behind it (the next one's head).
+    """A hash for each chunk's end: of what is before it, the chunk's tail, and behind it, the next one's head.
 
     Either alone may say little: of 401 chunks of an access log, whose lines end with the name of a browser, 316 have
     the tail of another one, and the tree over them had groups of 4 chunks, and of 64 of these. A head of 0 is none.

@@ -20,6 +20,7 @@ from incoop.base.errors import BadCall
 from incoop.contraction.parts.packs import BlockLost
 from incoop.engine.blocks import Block, ChunkBlock, PairBlock
 from incoop.engine.chosen import ChosenChunks, ChunkTable, ClippedChunk, clipped_id
+from incoop.fingerprint import fingerprint
 from incoop.inchdfs.cutting.chunk_table import ROW
 from incoop.inchdfs.cutting.parallel import SegmentRunner
 from incoop.inchdfs.cutting.records import RecordFormat
@@ -193,6 +194,7 @@ def _manifests(
         )
     found: list[Manifest] = []
     paths: list[str] = []
+    records_code = _code_of(job)
 
     def index(files: Named) -> Manifest:
         return inchdfs.index_input(
@@ -204,6 +206,7 @@ def _manifests(
             will_read=will_read,
             helpers=helpers,
             whole=whole,
+            records_code=records_code,
         )
 
     def index_paths() -> None:
@@ -221,6 +224,13 @@ def _manifests(
             paths.append(one)
     index_paths()
     return found
+
+
+def _code_of(job: Job) -> str:
+    """Names the code of a record format that the user wrote; empty for one of ours."""
+    if type(job.records).__module__.partition(".")[0] == "incoop":
+        return ""
+    return fingerprint(job.records, version=job.version, role="records").hex()
 
 
 def _blocks(pieces: Sequence[_Piece], wanted: list[int]) -> list[Block]:

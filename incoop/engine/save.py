@@ -11,11 +11,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, fields
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from incoop.base.atomic import write_atomically
 from incoop.base.errors import IncoopError
@@ -27,6 +27,9 @@ from incoop.engine.stored import BlobReader
 from incoop.memo import WorkerConfig
 
 _NOTES = "_incoop.json"
+
+#: What notes hold of every part: its content, and a stamp.
+_NOTED = 1 + len(fields(Stamp))
 
 #: What we call a part file.
 _PART = re.compile(r"part-\d{5,9}(?:\.parquet)?")
@@ -72,6 +75,16 @@ def line_of(key: Any, value: Any) -> str:
 
 def _shown(value: Any) -> str:
     return value if type(value) is str else str(value) if type(value) in (int, float) else repr(value)
+
+
+@runtime_checkable
+class NamedWhole(Protocol):
+    """An output whose parts are told by reading all of it."""
+
+    @property
+    def whole(self) -> bytes:
+        """Equal for equal parts."""
+        ...
 
 
 class Printer(Protocol):
@@ -189,12 +202,20 @@ def _save_parts(
         return f"{output.content(part).hex()}{printer.said}"
 
     written = _notes(folder)
+    # An output whose parts are found by reading all of it has a name as a whole, which is noted with each part.
+    whole = [f"{output.whole.hex()}{printer.said}"] if isinstance(output, NamedWhole) else []
+    if whole and written and (folder / "_SUCCESS").exists():
+        kept = (note[1:] == [*_stamp(folder / name), *whole] for name, note in written.items())
+        if all(kept):
+            return []
     wanted = {f"part-{part:05d}{printer.suffix}": part for part in range(len(output))}
     fresh = {
-        name: part for name, part in wanted.items() if written.get(name) != [content(part), *_stamp(folder / name)]
+        name: part
+        for name, part in wanted.items()
+        if written.get(name, [])[:_NOTED] != [content(part), *_stamp(folder / name)]
     }
     gone = written.keys() - wanted.keys()
-    if not fresh and not gone and (folder / "_SUCCESS").exists():
+    if not fresh and not gone and not whole and (folder / "_SUCCESS").exists():
         return []
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "_SUCCESS").unlink(missing_ok=True)
@@ -205,7 +226,7 @@ def _save_parts(
         _write_parts(items, worker, workforce, reader, printer)
     for name in gone:
         (folder / name).unlink(missing_ok=True)
-    notes = {name: [content(part), *_stamp(folder / name)] for name, part in wanted.items()}
+    notes = {name: [content(part), *_stamp(folder / name), *whole] for name, part in wanted.items()}
     _write_notes(folder, notes)
     (folder / "_SUCCESS").touch()
     return [folder / name for name in fresh]

@@ -154,7 +154,9 @@ def double_text(value: float) -> str:
         >>> double_text(1.0), double_text(12345678.0), double_text(1e-5), double_text(float("inf"))
         ('1.0', '1.2345678E7', '1.0E-5', 'Infinity')
     """
-    return _java_text(value, repr(value))
+    digits = repr(value)
+    # Here Python writes the same digits in the same way, and they need no looking at.
+    return digits if 1e-3 <= abs(value) < 1e7 else _java_text(value, digits)
 
 
 def single_text(value: float) -> str:

@@ -318,6 +318,21 @@ def test_a_compressed_file_is_chunked_as_its_content(tmp_path: Path, store: Data
     assert list(store.packs.iterdir()) == []
 
 
+@pytest.mark.parametrize("other", ["a", "z"])
+def test_a_link_to_a_compressed_file_is_read_by_its_own_name(tmp_path: Path, store: DatasetStore, other: str) -> None:
+    """One file by two names, of which one says that it is compressed: unchanged, they stay two contents."""
+    content, folder = text(3, 50_000), tmp_path / "in"
+    folder.mkdir()
+    (folder / "log.gz").write_bytes(gzip.compress(content))
+    (folder / other).symlink_to("log.gz")
+    packed = (folder / "log.gz").read_bytes()
+    for _ in range(2):
+        manifest = index_input(store, folder)
+        sizes = {Path(entry.name).name: entry.size for entry in manifest.files}
+        assert sizes == {"log.gz": len(content), other: len(packed)}
+        assert_equals_from_scratch(store, manifest, *((packed, content) if other == "a" else (content, packed)))
+
+
 def test_a_compressed_file_with_no_content_is_an_empty_input(tmp_path: Path, store: DatasetStore) -> None:
     for name, content in {"a.gz": gzip.compress(b""), "b.zst": b"", "c.bz2": b""}.items():
         (tmp_path / name).write_bytes(content)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,5 +16,5 @@ GROUPS = st.dictionaries(st.text(max_size=3), st.lists(st.integers() | st.text(m
 def test_slices_of_a_run_join_to_the_run(groups: dict[str, list[object]], cuts: list[int]) -> None:
     run = Run.of_groups(groups)
     bounds = [0, *sorted(min(cut, len(run)) for cut in cuts), len(run)]
-    slices = [run.slice(low, high) for low, high in zip(bounds, bounds[1:], strict=False)]
+    slices = [run.slice(low, high) for low, high in itertools.pairwise(bounds)]
     assert join(slices).to_bytes() == run.to_bytes()

@@ -1,4 +1,4 @@
-"""Logs whose lines all end alike, as with the name of a browser: the tree over their chunks is none the worse for it."""
+"""Logs whose lines all end alike, as with the name of a browser: the tree over their chunks is none the worse."""
 
 from __future__ import annotations
 

@@ -100,6 +100,44 @@ def doubled(key: str, value: int) -> Pairs:
     yield key, 2 * value
 
 
+def gone_over(lines: dict[str, list[str]], rng: random.Random) -> dict[str, list[str]]:
+    """The lines after an edit: a block goes from one input to the other, or into both; they change places; or less."""
+    one, other = rng.sample(sorted(lines), 2)
+    lines = {name: list(each) for name, each in lines.items()}
+    at, to, length = rng.randrange(2000), rng.randrange(2000), rng.choice([1, 40, 700])
+    block = lines[one][at : at + length]
+    match rng.choice(["moved", "copied", "changed places", "a file twice", "appended", "deleted"]):
+        case "moved":
+            del lines[one][at : at + length]
+            lines[other][to:to] = block
+        case "copied":
+            lines[other][to : to + length] = block
+        case "changed places":
+            lines = {one: lines[other], other: lines[one]}
+        case "a file twice":
+            lines[other] = [*lines[one][:at], "u1 between", *lines[one][at:]]
+        case "appended":
+            lines[one] += block + a_day(at, rng)[:length]
+        case _:
+            del lines[one][at : at + length]
+    return lines
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_after_any_edits_each_line_counts_as_its_input_says(seed: int, base: Path, tmp_path: Path) -> None:
+    rng = random.Random(seed)
+    paths = {name: str(tmp_path / name) for name in MAPPERS}
+    lines = {name: a_day(number, rng) for number, name in enumerate(MAPPERS)}
+    chunks = rng.choice([CHUNKS, inchdfs.ChunkSettings(average=1 << 20)])
+    with incoop.connect(tmp_path / "store", chunks=chunks) as session:
+        for _ in range(8):
+            for name, path in paths.items():
+                Path(path).write_text("".join(f"{line}\n" for line in lines[name]))
+            for job in rng.sample(JOBS, 2):
+                assert as_set(session.run(job, paths).collect()) == as_set(by_hand(job, lines)), job.name
+            lines = gone_over(lines, rng)
+
+
 def test_a_changed_line_is_mapped_by_leaf_in_each_input(base: Path, tmp_path: Path) -> None:
     rng = random.Random(8)
     paths = {name: tmp_path / name for name in MAPPERS}

@@ -8,17 +8,17 @@ from hypothesis import strategies as st
 
 from incoop.query.expressions import build
 from incoop.query.expressions.bag_nodes import BagAggregate
-from incoop.query.expressions.nodes import Reference, UserCall
+from incoop.query.expressions.nodes import Expression, Not, Reference, UserCall
 from incoop.query.functions import GENERAL
 from incoop.query.order import Direction
 from incoop.query.plan.node import Plan, every_plan
 from incoop.query.plan.several import Cogroup, Join
-from incoop.query.plan.single import AggregateBy, DistinctRows, Filter, Limit, Project, Scan, Sort, TopK
+from incoop.query.plan.single import AggregateBy, DistinctRows, Filter, Generate, Limit, Project, Scan, Sort, TopK
 from incoop.query.rules import RULES, rewritten
 from incoop.query.rules.apply import Rule
 from incoop.query.types import BOOLEAN, DOUBLE, INT, LONG
 
-from .plans import TABLES, T, U, plans
+from .plans import TABLES, T, U, _rows_of, plans
 from .reference import Tables, answer
 from .test_columns_mean_what_rows_mean import looks
 
@@ -127,6 +127,74 @@ def test_aggregates_of_a_groups_bag_need_no_bag() -> None:
     bag = Reference(1, T.schema.as_bag)
     total = BagAggregate(bag, GENERAL.aggregate("sum", (DOUBLE,))[0], (X,))
     (found,) = rewritten((Project(group, (Reference(0, INT), total), ("k", "total")),))
-    assert kinds(found) == ["Scan", "AggregateBy", "Project"]
+    assert kinds(found) == ["Scan", "AggregateBy"]
     (found,) = rewritten((Project(group, (total, bag), ("total", "t")),))
     assert "Cogroup" in kinds(found)
+
+
+@SETTINGS
+@given(TABLES, st.booleans(), st.booleans(), st.sampled_from(["empty", "not empty", "inner"]), st.booleans())
+def test_rows_whose_key_the_other_input_has_or_has_not_need_no_bags(
+    tables: Tables, apart: bool, second: bool, how: str, with_key: bool
+) -> None:
+    group = Cogroup((T, U), ((K,), (build.field(U.schema, "k"),)), ("k", "t", "u"), (False, how == "inner"), apart)
+    bags = [Reference(1, T.schema.as_bag), Reference(2, U.schema.as_bag)]
+    if second:
+        group = Cogroup((U, T), ((build.field(U.schema, "k"),), (K,)), ("k", "u", "t"), (how == "inner", False), apart)
+        bags = [Reference(2, T.schema.as_bag), Reference(1, U.schema.as_bag)]
+    empty = build.call(GENERAL, "is_empty", bags[1])
+    below: Plan = group if how == "inner" else Filter(group, empty if how == "empty" else Not(empty))
+    results = (bags[0], Reference(0, INT)) if with_key else (bags[0],)
+    plan = Generate(below, results, ("yes", "no")[: len(results)], ((),) * len(results))
+    (found,) = rewritten((plan,))
+    (join,) = [node for node in every_plan(found) if isinstance(node, Join)]
+    assert join.kind == ("anti" if how == "empty" else "semi")
+    assert not any(isinstance(node, Cogroup) for node in every_plan(found))
+    check(rewritten, (plan,), tables)
+
+
+def test_a_group_is_no_join_where_more_is_asked_of_the_other_bag() -> None:
+    group = Cogroup((T, U), ((K,), (build.field(U.schema, "k"),)), ("k", "t", "u"), (False, True), True)
+    mine, other = Reference(1, T.schema.as_bag), Reference(2, U.schema.as_bag)
+    for plan in (
+        Generate(Filter(group, build.call(GENERAL, "is_empty", other)), (mine,), ("yes",), ((),)),
+        Generate(group, (mine, other), ("yes", "no"), ((), ())),
+        Generate(group, (mine, other), ("yes", "yes"), ((), ())),
+        Generate(group, (mine,), ("outer",), ((),)),
+    ):
+        assert "Cogroup" in kinds(rewritten((plan,))[0])
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@given(TABLES, st.booleans(), st.tuples(st.booleans(), st.booleans()), st.data())
+def test_aggregates_of_the_bags_of_several_inputs_need_no_bags(
+    tables: Tables, apart: bool, required: tuple[bool, bool], data: st.DataObject
+) -> None:
+    group = Cogroup((T, U), ((K,), (build.field(U.schema, "k"),)), ("k", "t", "u"), required, apart)
+    bags = [Reference(1, T.schema.as_bag), Reference(2, U.schema.as_bag)]
+    sides = (X, build.field(U.schema, "y"))
+    results: list[Expression] = [Reference(0, INT)]
+    for side in data.draw(st.lists(st.integers(0, 1), min_size=1, max_size=4)):
+        name = data.draw(
+            st.sampled_from(["sum", "avg", "count", "count_rows", "min", "max", "count_distinct", "empty"])
+        )
+        rows = _rows_of(data.draw, bags[side])
+        arguments = () if name == "count_rows" else (sides[side],)
+        if name == "empty":
+            results.append(build.call(GENERAL, "is_empty", bags[side]))
+        else:
+            aggregate = GENERAL.aggregate(name, tuple(each.type for each in arguments))[0]
+            results.append(BagAggregate(rows, aggregate, arguments))
+    below: Plan = group
+    if data.draw(st.booleans()):
+        below = Filter(group, build.call(GENERAL, "is_empty", bags[data.draw(st.integers(0, 1))]))
+    plan = Project(below, tuple(results), (None,) * len(results))
+    assert "Cogroup" not in kinds(rewritten((plan,))[0])
+    check(rewritten, (plan,), tables)
+
+
+def test_a_group_of_several_inputs_stays_where_rows_of_a_bag_are_asked_for() -> None:
+    group = Cogroup((T, U), ((K,), (build.field(U.schema, "k"),)), ("k", "t", "u"), (False, False), True)
+    counted = BagAggregate(Reference(1, T.schema.as_bag), GENERAL.aggregate("count_rows", ())[0], ())
+    plan = Project(group, (Reference(0, INT), counted, Reference(2, U.schema.as_bag)), ("k", "n", "u"))
+    assert "Cogroup" in kinds(rewritten((plan,))[0])

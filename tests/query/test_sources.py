@@ -12,9 +12,11 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from incoop.query.errors import BadPlan
+from incoop.query.numbers import _java_text, double_text
 from incoop.query.order import canonical_bag
 from incoop.query.schema import Schema
 from incoop.query.sources.delimited import DelimitedText
+from incoop.query.sources.fields import printed_field, types_for
 from incoop.query.sources.json_lines import JsonLines
 from incoop.query.sources.quoted import QuotedText, records_of
 from incoop.query.sources.text_format import TextFormat
@@ -231,3 +233,18 @@ def test_a_header_names_fields_and_is_no_row() -> None:
     assert form.names(b'a,"b c"\n1\n') == ["a", "b c"]
     assert form.rows(b"a\n1\n", Warnings(), first=True) == [(1,)]
     assert form.rows(b"5\n1\n", Warnings(), first=False) == [(5,), (1,)]
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.data())
+def test_rows_that_are_printed_together_are_printed_as_each_of_them_is(data: st.DataObject) -> None:
+    kinds = data.draw(st.lists(types(), min_size=1, max_size=4))
+    rows = data.draw(st.lists(st.tuples(*(values_of(kind) for kind in kinds)), max_size=5))
+    form = DelimitedText(Schema(tuple(Field(None, kind) for kind in kinds)))
+    one_by_one = [b"\t".join(map(printed_field, row, types_for(row, form.schema.fields))) + b"\n" for row in rows]
+    assert form.printed(rows) == b"".join(one_by_one)
+
+
+@given(st.floats())
+def test_doubles_are_printed_as_their_digits_are(value: float) -> None:
+    assert double_text(value) == _java_text(value, repr(value))

@@ -17,6 +17,7 @@ from incoop.contraction.tree.known_combiners import LawfulCombiner
 from incoop.job import Reducer
 from incoop.query.errors import BadPlan, QueryError
 from incoop.query.execution import reducers
+from incoop.query.execution.finishing import Finishing, chain_to_key, uses_of
 from incoop.query.execution.held import Types
 from incoop.query.execution.joining import Joining, key_form, said_of
 from incoop.query.execution.keys import KeyForm
@@ -25,7 +26,8 @@ from incoop.query.execution.parquet_input import ParquetInput, ReadParquet
 from incoop.query.execution.reading import PairShape, ReadPairs, ReadText
 from incoop.query.execution.records import cut_by
 from incoop.query.execution.relations import Branch, FewPairs, Relation
-from incoop.query.execution.sessions import RunsJobs
+from incoop.query.execution.row_nodes import step_of
+from incoop.query.execution.sessions import JobResult, RunsJobs
 from incoop.query.execution.sinks import (
     AggregateRows,
     DistinctKeys,
@@ -36,21 +38,18 @@ from incoop.query.execution.states import MergedStates
 from incoop.query.execution.steps import (
     CrossWith,
     ExpandRows,
-    FilterRows,
     ForgetTypes,
-    GenerateRows,
     ProjectRows,
     ThroughFunction,
 )
 from incoop.query.execution.stream import Through
 from incoop.query.execution.tagged_files import tagged_files
 from incoop.query.expressions.nodes import Constant, Expression, Reference, Scalar
-from incoop.query.expressions.walk import scalars
 from incoop.query.functions.aggregates import Collect
 from incoop.query.order import encoded
 from incoop.query.partial import Aggregation, finished
 from incoop.query.plan.digest import digest
-from incoop.query.plan.node import Plan, every_plan
+from incoop.query.plan.node import Plan
 from incoop.query.plan.several import Cogroup, Cross, Except, Intersect, Join, Union
 from incoop.query.plan.single import (
     AggregateBy,
@@ -86,8 +85,13 @@ class Compiler(Ordering, Joining):
     def __init__(self, name: str, session: RunsJobs, inputs: Mapping[str, Any], outputs: Sequence[Plan] = ()) -> None:
         super().__init__(name, session)
         self._inputs = inputs
-        self.uses = _uses(outputs)
+        self.uses = uses_of(outputs)
         self._relations: dict[bytes, Relation] = {}
+
+    def finished(self, plan: Plan, result: JobResult, tags: frozenset[str], finishing: Finishing) -> Relation:
+        """What a stage by key gave whose reducer did what stands above it."""
+        tags |= {tag_of(plan), *(step.tag for step in finishing.steps)}
+        return self.reduced(finishing.top, result, tags)
 
     def relation(self, plan: Plan) -> Relation:
         """Where a plan's rows are; stages below it have run."""
@@ -148,26 +152,19 @@ class Compiler(Ordering, Joining):
         branch = Branch(given, ReadText(plan.format, plan.wanted, types), digest(plan), tag, cut_by(plan.format), first)
         return Relation((branch,), types, frozenset([tag]))
 
-    def _filter(self, plan: Filter) -> Relation:
-        below = self.relation(plan.input)
-        condition = self._resolved(plan.condition)
-        return below.through(
-            FilterRows(tag_of(plan), said_hash("filter", digest_of(condition)), condition), below.types, below.most
-        )
-
-    def _project(self, plan: Project) -> Relation:
-        if (join := self.projected_join(plan)) is not None:
+    def _by_row(self, plan: Filter | Project | Generate) -> Relation:
+        if isinstance(plan, Project) and (join := self.projected_join(plan)) is not None:
             return join
+        if (found := chain_to_key(plan, self.uses)) is not None:
+            chain, keyed = found
+            finishing = Finishing(plan, tuple(step_of(each, self.resolved) for each in chain))
+            if isinstance(keyed, Cogroup):
+                return self._cogroup(keyed, finishing)
+            assert isinstance(keyed, AggregateBy)
+            return self._aggregate(keyed, finishing)
         below = self.relation(plan.input)
-        results = self.resolved(plan.results)
-        step = ProjectRows(tag_of(plan), said_hash("project", *map(digest_of, results)), results)
-        return below.through(step, plan.schema.types, below.most)
-
-    def _generate(self, plan: Generate) -> Relation:
-        results = self.resolved(plan.results)
-        name = said_hash("generate", plan.flatten, *map(digest_of, results))
-        step = GenerateRows(tag_of(plan), name, results, plan.flatten, plan.schema.types)
-        return self.relation(plan.input).through(step, plan.schema.types)
+        most = None if isinstance(plan, Generate) else below.most
+        return below.through(step_of(plan, self.resolved), plan.schema.types, most)
 
     def _expand(self, plan: Expand) -> Relation:
         projections = tuple(map(self.resolved, plan.projections))
@@ -213,7 +210,7 @@ class Compiler(Ordering, Joining):
 
     # By key.
 
-    def _aggregate(self, plan: AggregateBy) -> Relation:
+    def _aggregate(self, plan: AggregateBy, finishing: Finishing | None = None) -> Relation:
         keys = self.resolved(plan.keys)
         aggregations = tuple(Aggregation(each.aggregate, self.resolved(each.arguments)) for each in plan.aggregations)
         form = KeyForm(tuple(key.type for key in keys))
@@ -237,7 +234,11 @@ class Compiler(Ordering, Joining):
             combiner = LawfulCombiner(reducers.add_up, Fold.SUM)
         finish: Reducer = reducers.CountOfAll() if sink.counts else reducers.FinishStates(aggregates, form)
         leaf = LEAF_OF_STATES if combiner is not None else LEAF_OF_ROWS
+        if finishing is not None:
+            finish = finishing.of(finish)
         result = self.stage(plan, "", [Sending(below, sink)], combiner, finish, said, leaf)
+        if finishing is not None:
+            return self.finished(plan, result, below.tags, finishing)
         if not keys and plan.row_of_nothing and not any(True for _ in result):
             row = finished(aggregations, tuple(each.initial() for each in aggregates))
             return self.few(plan, [(0, row)], below.tags)
@@ -263,7 +264,7 @@ class Compiler(Ordering, Joining):
         )
         return self.reduced(plan, result, sides[0].tags | sides[1].tags, types=plan.schema.types)
 
-    def _cogroup(self, plan: Cogroup) -> Relation:
+    def _cogroup(self, plan: Cogroup, finishing: Finishing | None = None) -> Relation:
         sides = [self.relation(each) for each in plan.inputs]
         keys = [self.resolved(each) for each in plan.keys]
         form = key_form(keys, plan.nulls_apart and len(sides) > 1)
@@ -271,10 +272,15 @@ class Compiler(Ordering, Joining):
             Sending(side, RowsByKey(each, form, at if len(sides) > 1 else None))
             for at, (side, each) in enumerate(zip(sides, keys, strict=True))
         ]
-        reducer = reducers.BagsOfKey(len(sides), plan.required, form)
+        reducer: Reducer = reducers.BagsOfKey(len(sides), plan.required, form)
+        if finishing is not None:
+            reducer = finishing.of(reducer)
         said = ("cogroup", plan.required, plan.nulls_apart, [list(map(digest_of, each)) for each in keys])
         result = self.stage(plan, "", sendings, None, reducer, said, LEAF_OF_ROWS)
-        return self.reduced(plan, result, frozenset().union(*(side.tags for side in sides)))
+        tags = frozenset().union(*(side.tags for side in sides))
+        if finishing is not None:
+            return self.finished(plan, result, tags, finishing)
+        return self.reduced(plan, result, tags)
 
     def _window(self, plan: WindowOver) -> Relation:
         below = self.relation(plan.input)
@@ -310,21 +316,6 @@ class Compiler(Ordering, Joining):
         return expression.rebuilt(self._resolved, self._resolved)
 
 
-def _uses(outputs: Sequence[Plan]) -> dict[int, int]:
-    """How often each node is asked for, by its identity in memory."""
-    found: dict[int, int] = {}
-    seen: set[int] = set()
-    for plan in outputs:
-        found[id(plan)] = found.get(id(plan), 0) + 1
-        for node in every_plan(plan):
-            below = [*node.children, *(each.plan for part in node.expressions() for each in scalars(part))]
-            if id(node) not in seen:
-                seen.add(id(node))
-                for child in below:
-                    found[id(child)] = found.get(id(child), 0) + 1
-    return found
-
-
 def _fields(types: Types) -> tuple[Expression, ...]:
     return tuple(Reference(at, kind) for at, kind in enumerate(types or ()))
 
@@ -344,11 +335,9 @@ def read_rows(branch: Branch) -> Iterator[Row]:
 
 
 Maker = Callable[[Compiler, Any], Relation]
-_MAKERS: tuple[tuple[type[Plan], Maker], ...] = (
+_MAKERS: tuple[tuple[Any, Maker], ...] = (
     (Scan, Compiler._scan),
-    (Filter, Compiler._filter),
-    (Project, Compiler._project),
-    (Generate, Compiler._generate),
+    (Filter | Project | Generate, Compiler._by_row),
     (Expand, Compiler._expand),
     (Store, Compiler._store),
     (Union, Compiler._union),

@@ -12,6 +12,7 @@ from typing import Any
 from incoop.engine.explain import Explanation
 from incoop.job import Job
 from incoop.query.execution.compile import Compiler
+from incoop.query.execution.finishing import chain_to_key
 from incoop.query.execution.relations import Relation
 from incoop.query.execution.sessions import JobResult, RunsJobs
 from incoop.query.plan.digest import digest
@@ -29,6 +30,7 @@ class Explainer(Compiler):
 
     def __init__(self, name: str, session: RunsJobs, inputs: Mapping[str, Any], outputs: Sequence[Plan]) -> None:
         super().__init__(name, session, inputs, outputs)
+        self._outputs = outputs
         #: For each stage that was looked at, what it is for, and what of it would run.
         self.found: list[tuple[str, Explanation]] = []
         self._waiting: set[bytes] = set()
@@ -42,6 +44,19 @@ class Explainer(Compiler):
         except _Waits:
             self._waiting.add(name)
             raise
+
+    @property
+    def parts_of_stages(self) -> set[int]:
+        """Nodes that are carried out as a part of what stands above them, by their identity in memory."""
+        found: set[int] = set()
+        for output in self._outputs:
+            for node in every_plan(output):
+                if isinstance(node, Join):  # perhaps a part of what stands above it
+                    found.add(id(node))
+                if (taken := chain_to_key(node, self.uses)) is not None:
+                    chain, keyed = taken
+                    found |= {id(keyed), *map(id, chain[:-1])}
+        return found
 
     def _run(self, plan: Plan, role: str, job: Job, inputs: Mapping[str, Any]) -> JobResult:
         explanation = self._session.explain(job, inputs)
@@ -60,9 +75,10 @@ def explained(name: str, outputs: Sequence[Plan], session: RunsJobs, inputs: Map
             explainer.stored(plan)
         except _Waits:
             waiting.append(plan)
+            parts = explainer.parts_of_stages
             for node in every_plan(plan):  # what does not wait is looked at, too
                 with suppress(_Waits):
-                    if not isinstance(node, Join):  # perhaps a part of what stands above it
+                    if id(node) not in parts:
                         explainer.relation(node)
     lines = ["\n\n".join(map(show_plan, outputs)), ""]
     for what, each in explainer.found:

@@ -6,8 +6,9 @@ are the parts of the stage that made them. Only files whose content changed are 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -53,9 +54,18 @@ class _Range:
 class _Ranges:
     """Ranges in their order, as the parts of an output."""
 
-    def __init__(self, pairs: Iterable[Pair], printer: PrintRows) -> None:
-        self._pairs = sorted(pairs, key=lambda pair: pair[0])
-        self._printer = printer
+    def __init__(self, result: JobResult, printer: PrintRows) -> None:
+        self._result, self._printer = result, printer
+
+    @property
+    def whole(self) -> bytes:
+        """Names all ranges, without a look at them."""
+        output = self._result.output
+        return content_id(b"".join(output.content(part) for part in range(len(output))))
+
+    @cached_property
+    def _pairs(self) -> list[Pair]:
+        return sorted(self._result, key=lambda pair: pair[0])
 
     def __len__(self) -> int:
         return len(self._pairs)

@@ -89,7 +89,7 @@ class GenerateRows(RowStep):
             found = [flattened(values, self.flatten, kinds) for values in zip(*columns, strict=True)]
             counts, rows = [len(each) for each in found], list(chain.from_iterable(found))
         if self.types is not None:
-            rows = _as_wide(rows, len(self.types))
+            rows = as_wide(rows, len(self.types))
         return held.with_rows(rows, self.types, np.repeat(np.arange(len(held)), counts))
 
     def _at_once(self, held: Held, evaluation: Evaluation) -> Held | None:
@@ -119,7 +119,7 @@ class GenerateRows(RowStep):
         return held.at(places).with_columns(columns, self.types)
 
 
-def _as_wide(rows: list[Row], width: int) -> list[Row]:
+def as_wide(rows: list[Row], width: int) -> list[Row]:
     """Rows of one width: what is taken apart may have fewer or more fields than its type says."""
     if set(map(len, rows)) <= {width}:
         return rows

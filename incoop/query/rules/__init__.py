@@ -9,9 +9,12 @@ Imports the plan and expressions of `incoop.query`.
 from __future__ import annotations
 
 from incoop.query.plan.node import Plan
+from incoop.query.rules.aggregate_cogroups import aggregate_cogroups
 from incoop.query.rules.aggregate_groups import aggregate_groups
 from incoop.query.rules.apply import Rule
+from incoop.query.rules.drop_identity import drop_identity
 from incoop.query.rules.find_top_k import find_top_k
+from incoop.query.rules.join_cogroups import join_cogroups
 from incoop.query.rules.merge_projections import merge_projections
 from incoop.query.rules.prune_columns import prune_columns
 from incoop.query.rules.push_filters import push_filters
@@ -23,10 +26,13 @@ RULES: tuple[Rule, ...] = (
     merge_projections,
     push_filters,
     aggregate_groups,
+    aggregate_cogroups,
+    join_cogroups,
     find_top_k,
     share_equal,
     prune_columns,
     merge_projections,
+    drop_identity,
     share_equal,
 )
 

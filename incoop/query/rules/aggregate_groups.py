@@ -35,7 +35,7 @@ def _aggregated(plan: Plan) -> Plan | None:
     found: list[Aggregation] = []
 
     def without_bag(expression: Expression) -> Expression:
-        aggregation = _over(expression, bag)
+        aggregation = over_bag(expression, bag)
         if aggregation is None:
             return expression.rebuilt(without_bag, lambda part: part)
         if aggregation not in found:
@@ -54,7 +54,7 @@ def _aggregated(plan: Plan) -> Plan | None:
     return replace(plan, input=lower, results=results)
 
 
-def _over(expression: Expression, bag: int) -> Aggregation | None:
+def over_bag(expression: Expression, bag: int) -> Aggregation | None:
     """The aggregation of the bag's rows that an expression is."""
     if not isinstance(expression, BagAggregate) or _sees_around(expression.values):
         return None
@@ -108,12 +108,20 @@ class _Asked:
         whole = self.conditions[0]
         for each in self.conditions[1:]:
             whole = And(whole, each)
-        aggregate, arguments = self.of_all.aggregate, self.of_all.arguments
-        if type(aggregate) is CountRows:
-            aggregate, arguments = Count(), (Constant(1, INT),)
-        if type(aggregate) not in _WITHOUT_NULLS or len(arguments) != 1:
+        found = without_nulls(self.of_all)
+        if found is None:
             return None
-        return Aggregation(aggregate, (Conditional(whole, arguments[0], Constant(None, NULL)),))
+        (argument,) = found.arguments
+        return Aggregation(found.aggregate, (Conditional(whole, argument, Constant(None, NULL)),))
+
+
+def without_nulls(aggregation: Aggregation) -> Aggregation | None:
+    """The same as one of a single value, to which a row with a null is no row; None where there is none."""
+    if type(aggregation.aggregate) is CountRows:
+        return Aggregation(Count(), (Constant(1, INT),))
+    if type(aggregation.aggregate) not in _WITHOUT_NULLS or len(aggregation.arguments) != 1:
+        return None
+    return aggregation
 
 
 #: Aggregates to which a row with a null is no row.
@@ -136,7 +144,7 @@ def _untouched(results: tuple[Expression, ...], bag: int) -> list[Expression]:
     found: list[Expression] = []
 
     def walk(expression: Expression) -> None:
-        if _over(expression, bag) is not None:
+        if over_bag(expression, bag) is not None:
             return
         if isinstance(expression, Reference | OuterReference) or expression.inner:
             found.append(expression)

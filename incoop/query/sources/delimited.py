@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from incoop.query.errors import BadPlan
-from incoop.query.sources.fields import printed_field, reader_of, types_for
+from incoop.query.sources.fields import printed_column, printed_field, reader_of, types_for
 from incoop.query.sources.text_format import TextFormat, lines_of
 from incoop.query.types import Row
 from incoop.query.warnings import Warnings
@@ -65,8 +65,14 @@ class DelimitedText(TextFormat):
         return TextFormat.columns(self, chunk, warnings, wanted, first) if found is None else found
 
     def printed(self, rows: Iterable[Row]) -> bytes:
-        sign, fields = self.delimiter.encode(), self.schema.fields
-        return b"".join(sign.join(map(printed_field, row, types_for(row, fields))) + b"\n" for row in rows)
+        fields, held = self.schema.fields, list(rows)
+        if fields and set(map(len, held)) == {len(fields)}:  # by column, in half of the time
+            columns = [printed_column([row[at] for row in held], field.type) for at, field in enumerate(fields)]
+            if (texts := [column for column in columns if column is not None]) == columns:
+                lines = map(self.delimiter.join, zip(*texts, strict=True))
+                return "".join([f"{line}\n" for line in lines]).encode("utf-8", "surrogatepass")
+        sign = self.delimiter.encode()
+        return b"".join(sign.join(map(printed_field, row, types_for(row, fields))) + b"\n" for row in held)
 
 
 def first_line(chunk: bytes) -> bytes:

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from incoop.query.casts import caster, text_of
-from incoop.query.types import BYTES, Field, Type, Value
+from incoop.query.numbers import double_text
+from incoop.query.types import BYTES, FLOAT, Field, Type, Value
 from incoop.query.warnings import NoValue, Warnings
 
 
@@ -33,6 +34,20 @@ def printed_field(value: Value, kind: Type) -> bytes:
     if value is None:
         return b""
     return value if isinstance(value, bytes) else text_of(value, kind).encode("utf-8", "surrogatepass")
+
+
+def printed_column(values: Sequence[Value], kind: Type) -> list[str] | None:
+    """Values of one field as fields, all at once; None where some are bytes, which need not be text."""
+    held = set(map(type, values))
+    if held == {str}:
+        return values  # type: ignore[return-value]
+    if held == {int}:
+        return list(map(str, values))
+    if held == {float} and kind != FLOAT:
+        return list(map(double_text, values))  # type: ignore[arg-type]
+    if bytes in held:
+        return None
+    return ["" if value is None else text_of(value, kind) for value in values]
 
 
 def types_for(row: Sequence[Value], fields: Sequence[Field] | None) -> list[Type]:

@@ -27,6 +27,7 @@ from incoop.contraction.tree.shape import (
 )
 from incoop.engine.stages.map_contract.leaves import shaping
 from incoop.engine.stages.map_contract.mapping import PiecesMapper
+from incoop.engine.stages.map_contract.versioned import VersionedReducer
 from incoop.fingerprint import classes_digest, fingerprint, imports_by_name, impurities, one_look, parts
 from incoop.inchdfs.store.manifest import tag_of
 from incoop.job import Job
@@ -35,7 +36,7 @@ from incoop.job import Job
 MAP, CONTRACT = "map", "contract"
 
 #: Constants that shape stored runs and trees: another value, other ids.
-_TREES = f"{SHAPE_VERSION} {GROUP_BITS} {BATCH_BITS} {WIDE_BITS} {SMALLEST_GROUP} {LARGEST_GROUP}"
+_TREES = f"{GROUP_BITS} {BATCH_BITS} {WIDE_BITS} {SMALLEST_GROUP} {LARGEST_GROUP}"
 _LAYOUT = f"{ENCODING_VERSION} {HASH_BYTES} {KEYS_PER_BLOCK} {_TREES}"
 
 #: In ids of runs, and of pairs in input order. Those of earlier builds may have leaves of another chunk, or mapper.
@@ -129,7 +130,8 @@ def _identify(job: Job) -> JobIdentity:
         _hash(kind, shape, scope, name, each, prints[-2], leaves)
         for name, each in zip(_names_of_mappers(job), prints[:-2], strict=True)
     )
-    combine_print = _hash(b"combine", shape, scope, prints[-2], classes)
+    trees = str(SHAPE_VERSION).encode()
+    combine_print = _hash(b"combine", shape, trees, scope, prints[-2], classes)
     return JobIdentity(
         map=maps,
         combine=combine_print,
@@ -149,7 +151,7 @@ def _names_of_mappers(job: Job) -> Iterator[bytes]:
 
 def _version_of(job: Job, function: Any) -> str | None:
     """What stands for a function's code, if something does."""
-    if job.version is None or not isinstance(function, PiecesMapper):
+    if job.version is None or not isinstance(function, PiecesMapper | VersionedReducer):
         return job.version
     return f"{job.version}\0{function.version}"
 

@@ -146,15 +146,16 @@ def collect(mapper: Mapper, pieces: Sequence[Piece], full: Callable[[Pairs], Non
         return _collect_at_once(mapper, pieces, full)
     made = _Making()
     alone = len(pieces) == 1  # a leaf is small
-    at_once = isinstance(mapper, RecordsMapper)
+    at_once = mapper.function if isinstance(mapper, RecordsMapper) else None
     for which, piece in enumerate(pieces):
         before, number, record = len(made.codes), -1, None
         add_code, add_value, code_of = made.codes.append, made.values.append, made.code_of
         try:
             records = piece.records()
-            if at_once or len(records) == 1:  # perhaps a whole chunk, which may give very many pairs
-                number, record = 0, None if at_once else records[0]
-                for portion in _portions(iter(mapper.function(records) if at_once else mapper(None, record))):
+            if at_once is not None or len(records) == 1:  # perhaps a whole chunk, which may give very many pairs
+                number, record = 0, None if at_once is not None else records[0]
+                given = mapper(None, record) if at_once is None else at_once(records)
+                for portion in _portions(iter(given)):
                     for key, value in portion:
                         made.codes.append(made.code_of[key])
                         made.values.append(value)
