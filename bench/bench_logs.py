@@ -1,6 +1,6 @@
 """Logs that arrive: what taking them costs, and what they cost when they are taken bit by bit.
 
-    python -m bench.bench_logs [--only appended,ingest,appends,days,minute] [--size 256M] [--json FILE]
+    python -m bench.bench_logs [--only appended,ingest,appends,days,minute] [--size 256M] [--made FILE] [--json FILE]
 
 Contract: one function an experiment, which asserts its answer and gives figures; both sides of a ratio are measured in
 one run, by turns, on one file system, with fsync.
@@ -135,7 +135,7 @@ def appends(folder: Path, size: int) -> list[Figure]:
     ]
 
 
-EXPERIMENTS: dict[str, Callable[[Path, int], list[Figure]]] = {
+EXPERIMENTS: dict[str, Callable[..., list[Figure]]] = {
     "appended": log_appends.appended,
     "ingest": ingest_against_cat,
     "appends": appends,
@@ -144,11 +144,12 @@ EXPERIMENTS: dict[str, Callable[[Path, int], list[Figure]]] = {
 }
 
 
-def run(folder: Path, size: int, wanted: list[str]) -> list[Figure]:
+def run(folder: Path, size: int, wanted: list[str], made: Path | None = None) -> list[Figure]:
     figures = []
     for name in wanted:
         (folder / name).mkdir()
-        figures += EXPERIMENTS[name](folder / name, size)
+        kept = {"made": made} if name == "appended" else {}
+        figures += EXPERIMENTS[name](folder / name, size, **kept)
     return figures
 
 
@@ -157,10 +158,11 @@ def main() -> int:
     parser.add_argument("--only", type=some_of(EXPERIMENTS), default=list(EXPERIMENTS), help="some experiments")
     parser.add_argument("--size", default="500M", help="of the logs to begin with, as in 64M or 1G")
     parser.add_argument("--folder", default=None, help="where to work; a temporary folder unless given")
+    parser.add_argument("--made", type=Path, default=None, help="of appended: a log to use again, made if not there")
     parser.add_argument("--json", type=Path, default=None, help="file to keep the figures in")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="incoop-bench-", dir=options.folder) as folder:
-        figures = run(Path(folder), Size().convert(options.size, None, None), options.only)
+        figures = run(Path(folder), Size().convert(options.size, None, None), options.only, options.made)
     show_figures(figures)
     save_figures(options.json, "bench_logs", vars(options), figures)
     return 0 if all(figure.reached for figure in figures) else 1

@@ -80,6 +80,16 @@ LONGEST_FIRST = (
     "end_to_end/test_kill.py",
     "ingest/test_daemons.py",
     "ingest/test_ingest_command.py",
+    "fronts/test_mrjob_features.py",
+    "state/test_keyed_state.py",
+    "end_to_end/test_laws.py",
+    "end_to_end/test_chains.py",
+    "contract/test_contraction_laws.py",
+    "query/test_execution_against_sql.py",
+    "chunk/test_index.py",
+    "bench/test_apps.py",
+    "query/test_skew.py",
+    "hostile/test_bombs_and_traps.py",
 )
 
 

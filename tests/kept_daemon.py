@@ -139,10 +139,14 @@ def _fork(listening: socket.socket, asking: socket.socket) -> None:
 
 
 def _become_daemon() -> None:
+    import pkgutil
     import runpy
 
     for name in [name for name in sys.modules if name.partition(".")[0] == "tests"]:
         del sys.modules[name]
+    # As when Python starts and looks for its modules: archives on the path are read now, not when a function imports.
+    for folder in sys.path:
+        pkgutil.get_importer(folder)
     try:
         runpy.run_module("pyspark.daemon", run_name="__main__", alter_sys=True)
     except SystemExit as end:

@@ -211,6 +211,20 @@ def concat(columns: Sequence[Column]) -> Column:
     return Column(kind, length, blob=np.concatenate(blobs), starts=starts_of(np.concatenate(sizes)))
 
 
+def are_alike(columns: Sequence[Column]) -> bool:
+    """Whether columns stand one after the other without a value being decoded.
+
+    Example:
+        >>> are_alike([Column.of([1]), Column.of([2])]), are_alike([Column.of([(1, 2)]), Column.of([(1, None)])])
+        (True, False)
+    """
+    columns = [column for column in columns if column.length]
+    if len({column.kind for column in columns}) > 1:
+        return False
+    children = [column.children for column in columns if column.children is not None]
+    return all(are_alike(each) for each in zip(*children, strict=True))
+
+
 def equal_rows(column: Column, here: Index, there: Index) -> npt.NDArray[np.bool_]:
     """For each pair of rows, whether their values have equal bytes."""
     if column.kind == NONE:

@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from incoop.contraction.columns.by_hash import without
-from incoop.contraction.columns.column import ANY, NONE, Column, starts_of
+from incoop.contraction.columns.column import ANY, NONE, Column, Ints, concat, starts_of
 from incoop.contraction.columns.keys import Hashes
-from incoop.contraction.columns.run import Run, merge
+from incoop.contraction.columns.run import Run, group_rows, merge
 from incoop.contraction.columns.sorted_sets import member
 
 Mask = npt.NDArray[np.bool_]
@@ -26,16 +26,23 @@ def replaced_keys(run: Run, hashes: Hashes, fresh: Run) -> Run:
     stays = ~member(run.hashes, hashes)
     if not stays.any():
         return fresh
-    if run.firsts is not None or fresh.firsts is not None or not _alike(run, fresh):
+    if not _alike(run, fresh):
         return merge([without(run, hashes), fresh])[0]
     at = np.searchsorted(run.hashes[stays], fresh.hashes) + np.arange(len(fresh))
     new = np.zeros(int(stays.sum()) + len(fresh), np.bool_)
     new[at] = True
-    return Run(
-        _spliced(run.hashes, stays, fresh.hashes, new),
-        _spliced_column(run.keys, stays, fresh.keys, new),
-        _spliced_column(run.values, stays, fresh.values, new),
-    )
+    hashes = _spliced(run.hashes, stays, fresh.hashes, new)
+    keys = _spliced_column(run.keys, stays, fresh.keys, new)
+    if run.firsts is None and fresh.firsts is None:
+        return Run(hashes, keys, _spliced_column(run.values, stays, fresh.values, new))
+    counts = _spliced(run.counts(), stays, fresh.counts(), new)
+    begins = _spliced(_begins(run), stays, _begins(fresh) + len(run.values), new)
+    return Run.of_counted(hashes, keys, concat([run.values, fresh.values]).take(group_rows(begins, counts)), counts)
+
+
+def _begins(run: Run) -> Ints:
+    """Where the values of each key begin."""
+    return np.arange(len(run)) if run.firsts is None else run.firsts[:-1]
 
 
 def _alike(run: Run, fresh: Run) -> bool:

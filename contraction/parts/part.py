@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from incoop.base.checksums import block_hash, verify_block
 from incoop.contraction.columns.by_hash import rows_with
+from incoop.contraction.columns.column import are_alike
 from incoop.contraction.columns.keys import Hashes
 from incoop.contraction.columns.run import EMPTY, Run, join
 from incoop.contraction.columns.shards import block_numbers, shard_of
@@ -48,8 +49,6 @@ class Part:
     #: All blocks as they were written, where they were read together.
     _all: Run | None = None
     _overlays: dict[int, Overlay] = field(default_factory=dict)
-    #: Hashes that will be asked for, and their pairs.
-    _prepared: tuple[Hashes, Run] | None = None
 
     @classmethod
     def load(cls, row: Any, shard_bits: int, reader: Reader) -> Part:
@@ -86,24 +85,20 @@ class Part:
 
     def select(self, hashes: Hashes) -> Run:
         """The pairs with these sorted hashes. Blocks that could hold one are read, and kept: they may be rewritten."""
-        if self._prepared is not None and member(hashes, self._prepared[0]).all():
-            pairs = self._prepared[1]
-            return pairs.take(rows_with(pairs, hashes)) if len(pairs) else pairs
         if self._all is None:
             self.keep(self.touched(hashes, self.bits)[0])
-        return self._selected(hashes)
+        return self.look_up(hashes)
 
-    def prepare(self, hashes: Hashes) -> None:
-        """Some of these sorted hashes will be asked for, again and again: look them up together. No block is kept."""
-        self._prepared = hashes, self._selected(hashes)
-
-    def _selected(self, hashes: Hashes) -> Run:
+    def look_up(self, hashes: Hashes) -> Run:
+        """The same, but no block is kept."""
         numbers, lows, highs = self.touched(hashes, self.bits)
-        if self._all is not None:
-            pairs = self._all.take(rows_with(self._all, hashes))
+        blocks = [self._all] if self._all is not None else self._read(numbers)
+        if are_alike([block.keys for block in blocks]) and are_alike([block.values for block in blocks]):
+            stored = join(blocks)  # which costs less than taking rows of each
+            pairs = stored.take(rows_with(stored, hashes))
         else:
-            blocks = zip(self._read(numbers), lows, highs, strict=True)
-            pairs = join([block.take(rows_with(block, hashes[low:high])) for block, low, high in blocks])
+            each = zip(blocks, lows, highs, strict=True)
+            pairs = join([block.take(rows_with(block, hashes[low:high])) for block, low, high in each])
         if len(self.over) and len(hashes):
             overlay = self.overlay(distinct_numbers(np.array(numbers) >> self._coarser).tolist())
             pairs = overlay.selected(pairs, hashes)

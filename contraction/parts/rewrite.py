@@ -24,10 +24,6 @@ from incoop.contraction.parts.part import Part
 from incoop.contraction.parts.rows import OWN_PACK, Rows
 from incoop.contraction.parts.write import bits_for, kind_of_sums, write_part, write_part_header
 
-#: Blocks with fewer keys than this many smallest ones are written anew: a few milliseconds, and nothing is left to be
-#: merged later.
-_FEW_BLOCKS = 4
-
 #: An overlay is begun for changes of at most this share of the keys in the blocks that they fall in ...
 _THIN = 1 / 4
 
@@ -63,9 +59,13 @@ def rewrite_part(
 
 
 def _spread(old: Part, numbers: list[int], changed: Hashes) -> bool:
-    """Whether a change touches many keys' blocks, and few of the keys in them."""
+    """Whether a change touches several blocks, or the only one, and few of the keys in them.
+
+    With fewer keys than a smallest block they are written anew: a millisecond, and nothing is left to be merged later.
+    """
     near = old.keys * len(numbers) / (1 << old.bits)
-    return len(numbers) > 1 and near >= _FEW_BLOCKS * write.KEYS_PER_BLOCK and len(changed) <= near * _THIN
+    several = len(numbers) > 1 or not old.bits
+    return several and near >= write.KEYS_PER_BLOCK and len(changed) <= near * _THIN
 
 
 def _blocks(old: Part, numbers: list[int], changed: Hashes, fresh: Run, pack: PackBuilder) -> Rows:

@@ -106,8 +106,28 @@ def all_combined(function: UserFunction | None, groups: Iterable[tuple[Any, list
     if not isinstance(function, BatchCombiner):
         return (combined_values(function, key, values) for key, values in groups)
     given = list(groups)
-    if not given:
-        return []
+    emitted: list[list[Any]] = [[] for _ in given]
+    for places in _with_each_key_once([key for key, _ in given]):
+        for place, values in zip(places, _called_once(function, [given[place] for place in places]), strict=True):
+            emitted[place] = values
+    return emitted
+
+
+def _with_each_key_once(keys: list[Any]) -> list[list[int]]:
+    """Places of keys, divided so that none is there twice; in one piece where none is."""
+    seen: dict[Any, int] = {}
+    found: list[list[int]] = []
+    for place, key in enumerate(keys):
+        before = seen.get(key, 0)
+        seen[key] = before + 1
+        if before == len(found):
+            found.append([])
+        found[before].append(place)
+    return found
+
+
+def _called_once(function: BatchCombiner, given: list[tuple[Any, list[Any]]]) -> Iterable[list[Any]]:
+    """The values of keys, each of which is there once, in their order."""
     values_of: dict[Any, list[Any]] = {key: [] for key, _ in given}
     try:
         for key, value in function.function(given):

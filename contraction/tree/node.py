@@ -94,33 +94,37 @@ class ShardContraction:
         """How many leading bits of a hash name the shard."""
         return self.shards.bit_length() - 1
 
-    def contract(self, task: NodeTask) -> None:
+    def begin(self, task: NodeTask) -> Hashes | None:
         """Compute one node's part; its children are stored or were contracted before.
 
         (1) Without a predecessor, or where most children are new, all children are combined. A node of sums is updated
             by what was added to its children and taken from them, the others are not read.
-        (2) Else the changed keys of the children that differ are found (many of them: combine all, too);
-        (3) only those are combined again, from all children;
-        (4) those that come out as they were are dropped: when none is left, the climb ends here.
+        (2) Else the changed keys of the children that differ are found (many of them: combine all, too), and given;
+        (3) only those are to be combined again, from all children: for all shards at once (node_of_shards.py),
+        (4) and given to `finish`. Those that come out as they were are dropped: when none is left, the climb ends here.
         """
         if task.old_id is None or not all(run in self.rows for run in (task.old_id, *task.old_children)):
             self._combine_all(task)  # step (1)
-            return
+            return None
         kind = self._kind_by_changes(task)
         if self._add_up(task, kind):
-            return
+            return None
         if self._mostly_new(task):
             self._combine_all(task)
-            return
+            return None
         changed = self.changed_below(task)  # step (2)
         if not len(changed):
             self._take_over(task, kind)
-            return
-        old = self._node(task.old_id)
-        if len(changed) > old.keys * _MANY_KEYS:
+            return None
+        if len(changed) > self._node(task.old_id).keys * _MANY_KEYS:
             self._combine_all(task)
-            return
-        fresh = self.combiner.combine(self._selected(task, changed))  # step (3)
+            return None
+        return changed
+
+    def finish(self, task: NodeTask, changed: Hashes, fresh: Run) -> None:
+        """Update the predecessor: the pairs of these hashes, which may be as they were, are those of `fresh`."""
+        assert task.old_id is not None
+        kind, old = self._kind_by_changes(task), self._node(task.old_id)
         before = old.select(changed)
         really = changed_hashes(before, fresh)  # step (4)
         self.executed += 1

@@ -77,7 +77,7 @@ class ChunkSettings:
 
     @classmethod
     def for_input(cls, size: int) -> ChunkSettings:
-        """The default for files of `size` bytes that are read where they are: small ones still get tens of chunks.
+        """Choose the default for files of `size` bytes, read where they are: small ones still get tens of chunks.
 
         Example:
             >>> ChunkSettings.for_input(10_000_000).average

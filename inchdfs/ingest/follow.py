@@ -167,7 +167,7 @@ class _Ingest:
             looks += 1
 
     def _follow(self) -> None:
-        # What is there at first has waited long enough, whatever the clock counts from: the machine may be as young.
+        # What is there at first has waited long enough, though the clock of a machine begins when the machine does.
         waits_since: float | None = -math.inf
         while not self._stop.is_set():
             self._homes.look()

@@ -36,7 +36,7 @@ from incoop.inchdfs.cutting.side_by_side import LookHelpers
 from incoop.inchdfs.cutting.stretches import StretchBook
 from incoop.inchdfs.errors import DatasetStoreTooNew, StoreDamaged
 from incoop.inchdfs.files.chunking import chunk_file
-from incoop.inchdfs.files.sources import InputFile, Listing, expand, local_paths, readable
+from incoop.inchdfs.files.sources import COMPRESSED, InputFile, Listing, expand, local_paths, readable
 from incoop.inchdfs.store.dataset_store import DatasetStore
 from incoop.inchdfs.store.manifest import FileEntry, Manifest, tag_of
 from incoop.inchdfs.store.pack_writer import PackWriter
@@ -64,24 +64,32 @@ def index_input(
     progress: Callable[[int], object] = lambda _: None,
     will_read: Callable[[], object] = lambda: None,
     helpers: LookHelpers | None = None,
+    whole: bool = False,
+    records_code: str = "",
 ) -> Manifest:
     """The manifest of plain files, folders and globs, read only where they changed.
 
     `paranoid` verifies every file by its content; `will_read` is called before a file is read, and
     `helpers` are asked for help with one that changed. File names in the manifest are absolute paths. `settings` are
-    those that the input was last indexed with where they are AS_BEFORE.
+    those that the input was last indexed with where they are AS_BEFORE. `whole` is for readers to whom a changed chunk
+    is new as a whole: chunks are then no larger than those of datasets. `records_code` names the code of a format that
+    the user wrote: cut by other code, a file that did not change is another input.
     """
     records = records or Lines()
     files = expand(inputs)
     if not files:
         raise BadCall("no input was named.")
-    path = _index_path(store, inputs, records)
     watch = Watch()  # before the first look at a file
     stamps = [_stamp(file) for file in files]
+    size = sum(stamp.size for stamp in stamps)
+    chosen = ChunkSettings.for_dataset(size) if whole else ChunkSettings.for_input(size)
+    # Of their own, where there are others: who reads both ways does not index it in turns.
+    cut = "" if chosen == ChunkSettings.for_input(size) else "whole"
+    path = _index_path(store, inputs, records, cut, records_code)
     before = _load(path, store.signer)
     if settings == AS_BEFORE:
         settings = before.settings if before is not None else None
-    settings = settings or ChunkSettings.for_input(sum(stamp.size for stamp in stamps))
+    settings = settings or chosen
     previous = before if before is not None and before.settings == settings else None
     known = _Known(previous, watch.began)
     # Of chunks that other settings cut it is not known where they have no markers.
@@ -94,7 +102,7 @@ def index_input(
     with store.writing():  # content that is kept must not be collected before the index names it
         for file, stamp in zip(files, stamps, strict=True):
             name = str(file.path.absolute())
-            rows = None if paranoid else known.unchanged(stamp)
+            rows = None if paranoid else known.unchanged(file.path, stamp)
             if rows is None:
                 will_read()
             trusted = rows is not None or watch.will_tell(file.path, stamp)
@@ -104,8 +112,8 @@ def index_input(
                 rows = rows_of(
                     chunk_file(file, settings, records, known.rows(file, name, stamp), run_segments, stretches, helpers)
                 )
-            size = int(rows["length"].sum(dtype=np.int64))
-            entries.append(FileEntry(name, size, len(rows), stamp, not file.seekable, trusted))
+            length = int(rows["length"].sum(dtype=np.int64))
+            entries.append(FileEntry(name, length, len(rows), stamp, not file.seekable, trusted))
             tables.append(rows)
             progress(stamp.size)
         notes = {"indexed": watch.began}
@@ -159,7 +167,8 @@ class _Known:
 
     def __init__(self, previous: Manifest | None, now: int) -> None:
         self._by_name: dict[str, Rows] = {}
-        self._by_stamp: dict[Stamp, Rows] = {}
+        #: Beside the stamp the ending: a link to a compressed file may have a name by which it is read as it is.
+        self._by_stamp: dict[tuple[Stamp, str], Rows] = {}
         #: The same without the change time, which a rename moves.
         self._by_renamed: dict[Stamp, Rows] = {}
         self._by_head: dict[int, Rows] = {}
@@ -175,11 +184,11 @@ class _Known:
                 continue
             self._by_renamed[replace(entry.stamp, ctime_ns=0)] = rows
             if entry.trusted and times_go_on:
-                self._by_stamp[entry.stamp] = rows
+                self._by_stamp[entry.stamp, _read_as(Path(entry.name))] = rows
 
-    def unchanged(self, stamp: Stamp) -> Rows | None:
+    def unchanged(self, path: Path, stamp: Stamp) -> Rows | None:
         """The rows of a file that did not move, under whatever name."""
-        return self._by_stamp.get(stamp)
+        return self._by_stamp.get((stamp, _read_as(path)))
 
     def rows(self, file: InputFile, name: str, stamp: Stamp) -> Rows | None:
         """What to resync a file against; whatever it is, the chunks are the same.
@@ -198,17 +207,22 @@ class _Known:
         return self._by_head.get(head, before)
 
 
+def _read_as(path: Path) -> str:
+    """The ending by which a file's content is decompressed; empty for one that is read as it is."""
+    return path.suffix if path.suffix in COMPRESSED else ""
+
+
 def _stamp(file: InputFile) -> Stamp:
     with readable(file.path):
         return Stamp.of(file.path)
 
 
-def _index_path(store: DatasetStore, inputs: Named, records: RecordFormat) -> Path:
+def _index_path(store: DatasetStore, inputs: Named, records: RecordFormat, *kinds: str) -> Path:
     if isinstance(inputs, Listing):
         named = ["listing", inputs.name]
     else:
         named = [str(Path(one).absolute()) for one in local_paths(inputs)]
-    key = "\0".join([*named, tag_of(records)])
+    key = "\0".join([*named, tag_of(records), *filter(None, kinds)])
     return store.inputs / f"{content_id(os.fsencode(key)).hex()}.manifest"
 
 

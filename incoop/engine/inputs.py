@@ -20,6 +20,7 @@ from incoop.base.errors import BadCall
 from incoop.contraction.parts.packs import BlockLost
 from incoop.engine.blocks import Block, ChunkBlock, PairBlock
 from incoop.engine.chosen import ChosenChunks, ChunkTable, ClippedChunk, clipped_id
+from incoop.fingerprint import fingerprint
 from incoop.inchdfs.cutting.chunk_table import ROW
 from incoop.inchdfs.cutting.parallel import SegmentRunner
 from incoop.inchdfs.cutting.records import RecordFormat
@@ -138,11 +139,12 @@ def chunk_inputs(
     run_segments: SegmentRunner | None = None,
     will_read: Callable[[], object] = lambda: None,
     helpers: LookHelpers | None = None,
+    whole: bool = False,
 ) -> ChunkedInput:
     """Chunk what the user named; each named input goes with the mapper of that name.
 
     `run_segments` is where large files are searched for chunks; `will_read` is called when one has to be read,
-    and `helpers` are asked for help when one changed.
+    and `helpers` are asked for help when one changed; `whole` says that a changed chunk is mapped as a whole.
     """
     if isinstance(job.mapper, Mapping):
         if not isinstance(inputs, Mapping) or set(inputs) != set(job.mapper):
@@ -153,7 +155,7 @@ def chunk_inputs(
         if isinstance(inputs, Mapping):
             raise BadCall(f"job {job.name!r} has one mapper; a dict of inputs needs a dict of mappers.")
         named = [(inputs, 0)]
-    index = partial(_manifests, job, store, settings, paranoid, run_segments, will_read, helpers)
+    index = partial(_manifests, job, store, settings, paranoid, run_segments, will_read, helpers, whole)
     pieces: list[tuple[_Piece, int]] = []
     manifests: list[Manifest] = []
     for each, which in named:
@@ -161,7 +163,7 @@ def chunk_inputs(
             pieces.append((_Pairs(each.output_blocks()), which))
             continue
         if isinstance(each, ChosenChunks):
-            found = each.look.manifests(each, (settings, paranoid, job.records), partial(index, each.inputs))
+            found = each.look.manifests(each, (settings, paranoid, job.records, whole), partial(index, each.inputs))
             pieces.append((_Chosen([_Chunks(manifest, store) for manifest in found], each, job.records), which))
         else:
             found = index(each)
@@ -181,6 +183,7 @@ def _manifests(
     run_segments: SegmentRunner | None,
     will_read: Callable[[], object],
     helpers: LookHelpers | None,
+    whole: bool,
     named: Any,
 ) -> list[Manifest]:
     """Datasets by their manifests; the paths between them as one indexed input."""
@@ -191,6 +194,7 @@ def _manifests(
         )
     found: list[Manifest] = []
     paths: list[str] = []
+    records_code = _code_of(job)
 
     def index(files: Named) -> Manifest:
         return inchdfs.index_input(
@@ -201,6 +205,8 @@ def _manifests(
             run_segments=run_segments,
             will_read=will_read,
             helpers=helpers,
+            whole=whole,
+            records_code=records_code,
         )
 
     def index_paths() -> None:
@@ -218,6 +224,13 @@ def _manifests(
             paths.append(one)
     index_paths()
     return found
+
+
+def _code_of(job: Job) -> str:
+    """Names the code of a record format that the user wrote; empty for one of ours."""
+    if type(job.records).__module__.partition(".")[0] == "incoop":
+        return ""
+    return fingerprint(job.records, version=job.version, role="records").hex()
 
 
 def _blocks(pieces: Sequence[_Piece], wanted: list[int]) -> list[Block]:

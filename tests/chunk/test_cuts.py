@@ -88,7 +88,7 @@ def test_one_buffer_serves_stream_after_stream(monkeypatch: pytest.MonkeyPatch) 
     split = Splitter(RABIN)
     for _ in range(3):
         split.split_bytes(text(1, 9000))
-    assert made == [4 * RABIN.maximum]
+    assert made == [splitter_module._BUFFERED_CHUNKS * RABIN.maximum]
 
 
 def test_a_long_record_is_read_in_growing_steps(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -29,6 +29,7 @@ from incoop.inchdfs import (
     locate,
     read_chunk,
 )
+from incoop.inchdfs.cutting import settings
 from incoop.inchdfs.errors import FileChangedWhileRead, InputNotFound, InputUnreadable
 from tests.chunk.samples import RABIN, text
 
@@ -206,6 +207,24 @@ def test_settings_follow_from_what_the_input_is_not_from_what_it_was(tmp_path: P
     assert index_input(store, path).settings == grown.settings
 
 
+def test_who_maps_whole_chunks_has_smaller_ones_of_a_large_input_in_an_index_of_their_own(
+    tmp_path: Path, store: DatasetStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(settings, "LARGEST_AVERAGE", 64 << 10)
+    path = tmp_path / "input"
+    path.write_bytes(text(1, 1_000_000))
+    assert index_input(store, path).settings == index_input(store, path, whole=True).settings
+    assert len(list(store.inputs.glob("*.manifest"))) == 1, "no other chunks, no other index"
+    path.write_bytes(text(1, 2_000_000))
+    by_leaf, whole = index_input(store, path), index_input(store, path, whole=True)
+    assert (by_leaf.settings.average, whole.settings.average) == (64 << 10, 16 << 10)
+    for each in (by_leaf, whole):
+        assert_equals_from_scratch(store, each, path.read_bytes())
+    stamps = [each.stat().st_mtime_ns for each in sorted(store.inputs.glob("*.manifest"))]
+    assert [index_input(store, path).root, index_input(store, path, whole=True).root] == [by_leaf.root, whole.root]
+    assert [each.stat().st_mtime_ns for each in sorted(store.inputs.glob("*.manifest"))] == stamps, "both are kept"
+
+
 def test_another_record_format_has_an_index_of_its_own(tmp_path: Path, store: DatasetStore) -> None:
     path = tmp_path / "input.csv"
     path.write_bytes(b'a,"x\ny"\n' * 1000)
@@ -297,6 +316,21 @@ def test_a_compressed_file_is_chunked_as_its_content(tmp_path: Path, store: Data
     path.unlink()
     collect(store)
     assert list(store.packs.iterdir()) == []
+
+
+@pytest.mark.parametrize("other", ["a", "z"])
+def test_a_link_to_a_compressed_file_is_read_by_its_own_name(tmp_path: Path, store: DatasetStore, other: str) -> None:
+    """One file by two names, of which one says that it is compressed: unchanged, they stay two contents."""
+    content, folder = text(3, 50_000), tmp_path / "in"
+    folder.mkdir()
+    (folder / "log.gz").write_bytes(gzip.compress(content))
+    (folder / other).symlink_to("log.gz")
+    packed = (folder / "log.gz").read_bytes()
+    for _ in range(2):
+        manifest = index_input(store, folder)
+        sizes = {Path(entry.name).name: entry.size for entry in manifest.files}
+        assert sizes == {"log.gz": len(content), other: len(packed)}
+        assert_equals_from_scratch(store, manifest, *((packed, content) if other == "a" else (content, packed)))
 
 
 def test_a_compressed_file_with_no_content_is_an_empty_input(tmp_path: Path, store: DatasetStore) -> None:

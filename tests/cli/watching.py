@@ -139,7 +139,7 @@ class WatchProcess:
         if self.process.poll() is None:
             self.process.terminate()
             try:
-                self.process.wait(20)
+                self.process.wait(120)
             except subprocess.TimeoutExpired:
                 self.process.kill()
 

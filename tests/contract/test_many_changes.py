@@ -11,6 +11,7 @@ from incoop.contraction.parts.packs import PackBuilder
 from incoop.contraction.parts.part import Part
 from incoop.contraction.tree.combine import Combiner
 from incoop.contraction.tree.node import NodeTask, NotIntegers, ShardContraction
+from incoop.contraction.tree.node_of_shards import contract_node
 
 from .test_contraction_laws import Memory, Version, contract_version, longest, store_run, total
 
@@ -58,4 +59,4 @@ def test_a_wide_node_refuses_what_is_no_integer() -> None:
     }
     shard = ShardContraction(0, 1, rows, dict.fromkeys(rows, b""), Combiner.of(total), memory, PackBuilder(), wide=True)
     with pytest.raises(NotIntegers):
-        shard.contract(NodeTask(b"node", (b"a", b"b")))
+        contract_node([shard], NodeTask(b"node", (b"a", b"b")))

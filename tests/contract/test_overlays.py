@@ -69,14 +69,19 @@ def edits(draw: st.DrawFn) -> list[dict[int, int | None]]:
 
 
 @settings(max_examples=60, deadline=None)
-@given(history=edits(), some=st.lists(st.integers(0, FEW_KEYS + 50), max_size=40))
+@given(
+    history=edits(),
+    some=st.lists(st.integers(0, FEW_KEYS + 50), max_size=40),
+    first=st.just(FEW_KEYS) | st.integers(4, 24),
+)
 def test_a_part_with_an_overlay_reads_as_one_written_from_scratch(
-    history: list[dict[int, int | None]], some: list[int]
+    history: list[dict[int, int | None]], some: list[int], first: int
 ) -> None:
+    """Also one of a block or two, which few keys are enough to change too much."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(write_module, "KEYS_PER_BLOCK", 4)
         memory = Memory()
-        before: dict[Any, Any] = dict.fromkeys(range(FEW_KEYS), 1)
+        before: dict[Any, Any] = dict.fromkeys(range(first), 1)
         part = Part.load(store_run(Run.of_values(before), memory), 0, memory)
         for edit in history:
             after = {key: value for key, value in {**before, **edit}.items() if value is not None}
@@ -110,6 +115,25 @@ def test_a_thin_change_of_many_blocks_is_kept_beside_them_and_merged_when_it_has
             assert len(part.over) == (1 << bits_for(part.overlaid) if part.overlaid else 0)
             before = after
         assert sizes == [20, 40, 60, 80, 100, 0, 20, 40, 60, 80, 100, 0]
+
+
+@pytest.mark.parametrize("blocks", [1, 2, 4])
+def test_a_small_part_keeps_its_blocks_when_few_of_its_keys_change_each_day(blocks: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(write_module, "KEYS_PER_BLOCK", 64)
+        memory = Memory()
+        before = dict.fromkeys(range(64 * blocks + 40), 1)
+        part = Part.load(store_run(Run.of_values(before), memory), 0, memory)
+        assert len(part.rows) == blocks
+        places = [memory.packs[part.packs[number]] for number in part.rows["pack"].tolist()]
+        for day in range(3):
+            after = {**before, **dict.fromkeys(range(day, len(before), 16), day + 2)}
+            unchanged = part.rows["hash"].tolist()
+            part = changed_part(part, before, after, memory)
+            assert part.rows["hash"].tolist() == unchanged
+            assert [memory.packs[part.packs[number]] for number in part.rows["pack"].tolist()] == places, "not written"
+            before = after
+        assert part.whole().to_bytes() == Run.of_values(before).to_bytes()
 
 
 def test_a_key_that_changes_again_writes_one_block_of_the_overlay() -> None:

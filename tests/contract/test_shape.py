@@ -1,4 +1,4 @@
-"""The shape of the tree: decided by tails alone, balanced, and hardly changed by an edit."""
+"""The shape of the tree: decided by boundaries alone, balanced, and hardly changed by an edit."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from incoop.contraction.tree.shape import (
     LARGEST_GROUP,
     SMALLEST_GROUP,
     WIDE_BITS,
+    boundaries,
     group_ends,
     heights,
     levels,
@@ -54,6 +55,27 @@ def test_a_chunk_is_as_high_as_its_tail_has_zeros_at_the_end() -> None:
 def test_where_groups_end(given: list[int], level: int, largest: int, expected: list[int]) -> None:
     assert ends(given, level, largest) == expected
     assert group_ends(np.array(given, np.int64), level, largest).dtype == np.int64
+
+
+def test_a_boundary_is_what_is_before_and_behind_it() -> None:
+    assert boundaries(tails(1, 1, 1), tails(5, 2 << 32, 0)).tolist() == [3, 1, 1]
+    assert boundaries(tails(7), tails(9)).tolist() == [7], "nothing is behind the last"
+    assert boundaries(tails(), tails()).tolist() == []
+
+
+@given(st.lists(st.tuples(st.integers(0, 2**64 - 1), st.integers(0, 2**64 - 1)), max_size=30), st.data())
+def test_another_chunk_changes_no_boundary_but_its_own_two(chunks: list[tuple[int, int]], data: st.DataObject) -> None:
+    at = data.draw(st.integers(0, len(chunks)))
+    other = [*chunks[:at], (1, 2), *chunks[at:]]
+    before, after = (boundaries(tails(*(t for _, t in each)), tails(*(h for h, _ in each))) for each in (chunks, other))
+    assert after[: max(at - 1, 0)].tolist() == before[: max(at - 1, 0)].tolist()
+    assert after[at + 1 :].tolist() == before[at:].tolist()
+
+
+def test_chunks_that_all_end_alike_make_a_tree_as_others_do() -> None:
+    heads = np.random.default_rng(20).integers(0, 1 << 63, 4000, np.uint64) * np.uint64(2)
+    alike = levels(boundaries(np.full(4000, 0x5ED16DAAA89FDA19, np.uint64), heads))
+    assert 4000 / 24 < len(alike[0]) < 4000 / 10, "groups of about 16"
 
 
 def test_levels_go_on_until_there_is_one_node() -> None:

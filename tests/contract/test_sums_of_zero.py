@@ -17,6 +17,7 @@ from incoop.contraction.parts.rewrite import rewrite_part
 from incoop.contraction.parts.rows import COUNTS, INTEGERS, as_row
 from incoop.contraction.tree.combine import Combiner
 from incoop.contraction.tree.node import NodeTask, ShardContraction
+from incoop.contraction.tree.node_of_shards import contract_node
 
 from .test_contraction_laws import Memory, Version, store_run, total
 
@@ -47,7 +48,7 @@ def contract_tree(version: Version, memory: Memory, before: Tree | None) -> Tree
     shard = ShardContraction(0, 1, rows, dict.fromkeys(rows, b""), Combiner.of(total), memory, pack)
     for task in tasks:
         if task.id != task.old_id:
-            shard.contract(task)
+            contract_node([shard], task)
     name = memory.keep(pack)
     for task in tasks:
         rows[task.id] = rows[task.id].copy()

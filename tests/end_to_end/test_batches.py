@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 import incoop
+from incoop import inchdfs
 from incoop.contraction.tree.folds import Fold
-from incoop.contraction.tree.known_combiners import LawfulCombiner
+from incoop.contraction.tree.known_combiners import LawfulCombiner, QuickBatchCombiner
 from incoop.job import Hints
 
 from .places import Place
@@ -156,3 +157,30 @@ def test_a_lawful_combiner_is_taken_at_its_word(place: Place) -> None:
     with pytest.raises(incoop.IncoopError, match="combiner"):
         place.run(incoop.Job("tried", words, total, largest))
     assert place.run(incoop.Job("trusted", words, total, LawfulCombiner(largest))).report.keys_total > 0
+
+
+def test_a_combiner_of_batches_that_costs_little_is_called_for_groups_of_leaves(place: Place) -> None:
+    """A key has values in many groups, and is in no call twice; floats come out as from scratch."""
+    place.chunks = inchdfs.ChunkSettings(average=1 << 20)
+
+    def called(groups: Iterable[tuple[str, list[float]]]) -> list[tuple[str, float]]:
+        given = list(groups)
+        assert len({word for word, _ in given}) == len(given)
+        return [(word, sum(numbers)) for word, numbers in given]
+
+    def tenths(_: Any, line: str) -> Iterator[tuple[str, float]]:
+        for word in line.split():
+            yield word, 0.1 * len(word)
+
+    def job(name: str) -> incoop.Job:
+        return incoop.Job(name, tenths, total, QuickBatchCombiner(called))
+
+    lines = [f"{'w' * (number % 7 + 1)} {number % 601} {'-' * 40}" for number in range(16000)]
+    place.write(lines)
+    first = place.run(job("leaves"))
+    lines.insert(8000, "w ww 600")
+    place.write(lines)
+    update = place.run(job("leaves"))
+    assert 0 < update.report.fresh_bytes < first.report.fresh_bytes / 20
+    with incoop.connect(place.folder / "scratch", spark=place.spark, chunks=place.chunks) as empty:
+        assert list(update) == list(empty.run(job("leaves"), str(place.input)))

@@ -31,10 +31,12 @@ def test_sums_of_floats_are_those_of_an_empty_store_whatever_size_the_input_had(
     tmp_path: Path, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(settings, "CHUNKS_OF_A_SMALL_INPUT", 1)  # sizes change at 64 KiB, not at 4 MiB
+    monkeypatch.setattr(settings, "LARGEST_AVERAGE", 80 << 10)  # and at 80, not at 96 MiB
+    monkeypatch.setattr(settings, "CHUNKS_OF_A_LARGE_INPUT", 1)
     path = tmp_path / "input"
     lines = [f"w{number % 7} v{number % 11} u{number % 300}" for number in range(9000)]
     with incoop.connect(tmp_path / "store", spark=spark) as session:
-        for number, count in enumerate((2000, 9000, 3000, 2001)):
+        for number, count in enumerate((2000, 9000, 7000, 3000, 2001)):
             path.write_text("\n".join(lines[:count]))
             result = session.run(JOB, path)
             with incoop.connect(tmp_path / f"scratch {number}", spark=spark) as empty:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import xxhash
@@ -37,7 +39,7 @@ def refs(text: str) -> np.ndarray:
 
 
 def record(*levels: Level) -> TreeRecord:
-    return TreeRecord(list(levels), 1, "tree", "reduce", 4)
+    return TreeRecord(list(levels), 1, "tree", "reduce", 4, ((0, len(levels[0].ids)),))
 
 
 def generation(text: str, shape: str = NONE, tails: list[int] | None = None) -> TreeRecord:
@@ -155,6 +157,13 @@ def test_a_new_chunk_may_hold_leaves_of_the_old_ones_that_are_gone_about_its_pla
     assert plan_chunks(ids(now), generation(before)).replaced(index) == tuple(map(ref, replaced))
 
 
+def test_what_another_mapper_gave_is_nothing_to_begin_with() -> None:
+    before = replace(generation("abcd"), mappers=((0, 1), (1, 3)))
+    plan = plan_chunks(ids("xycd"), before, np.array([0, 1, 1, 1]))
+    assert (plan.replaced(0), plan.replaced(1)) == ((ref("a"),), (ref("b"),))
+    assert plan_chunks(ids("xbcd"), before, np.array([1, 1, 1, 1])).replaced(0) == ()
+
+
 letters = st.text("abcdefghijklmnopqrstuvwxyz", max_size=12)
 
 
@@ -203,6 +212,7 @@ def test_a_nodes_id_is_that_of_the_combiner_and_its_children() -> None:
     plan = planned("abcd", None, TREE, [1, 16, 1, 1])
     first, second = (content_id(SEED + ids(part).tobytes()) for part in ("ab", "cd"))
     assert plan.levels[1].ids.tolist() == [first, second]
+    assert (plan.id_at((0, 2)), plan.id_at((1, 1))) == (ids("c")[0].tobytes(), second)
     assert plan.root == content_id(SEED + first + second)
 
 

@@ -67,7 +67,7 @@ def test_sorted_lines_that_changed_are_those_that_are_sorted_anew(
     new = ((place, None if lines is None else lines_of(place, lines)) for place, lines in changes.items())
     changed = before.changed(new)
     assert changed.groups() == expected.groups() and changed.lines == expected.lines
-    assert changed.to_bytes() == expected.to_bytes()
+    assert SortedLines.from_bytes(changed.to_bytes()).groups() == expected.groups()
 
 
 JSON = st.recursive(

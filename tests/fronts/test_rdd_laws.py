@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -53,6 +54,10 @@ ENDS: dict[str, Callable[[Any], Any]] = {
 LINES = st.lists(st.integers(0, 60), min_size=0, max_size=120)
 
 
+@pytest.mark.parametrize(
+    "sizes",
+    [pytest.param((256, 0), id="chunks mapped whole"), pytest.param((4096, 120), id="chunks mapped by leaf")],
+)
 @settings(max_examples=4, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     steps=st.lists(st.tuples(st.sampled_from(sorted(STEPS)), st.integers(0, 5)), min_size=1, max_size=4),
@@ -67,22 +72,24 @@ def test_any_chain_gives_what_pyspark_gives_before_and_after_an_edit(
     end: str,
     first: list[int],
     edit: tuple[int, int, list[int]],
+    sizes: tuple[int, int],
 ) -> None:
     folder = Path(tempfile.mkdtemp(dir=base))
     at, gone, come = edit
+    average, padding = sizes
     text = folder / "numbers.txt"
 
     def run(lines: Any) -> Any:
-        rdd = lines.map(lambda line: (int(line) % 13, int(line)))
+        rdd = lines.map(lambda line: (int(line.split()[0]) % 13, int(line.split()[0])))
         for name, number in steps:
             rdd = STEPS[name](rdd, number)
         return ENDS[end](rdd)
 
     try:
-        with incoop.connect(folder / "store", spark=spark, chunks=inchdfs.ChunkSettings(average=256)) as inc:
+        with incoop.connect(folder / "store", spark=spark, chunks=inchdfs.ChunkSettings(average=average)) as inc:
             # Of nothing, some actions of PySpark raise; what incoop does there is told by another test.
             for numbers in ([*first, 7], [*first[:at], *come, *first[at + gone :], 7]):
-                text.write_text("".join(f"{number}\n" for number in numbers))
+                text.write_text("".join(f"{number} {'-' * padding}\n" for number in numbers))
                 inc._rdds = None  # as in a new process
                 assert run(inc.textFile(str(text))) == run(spark.sparkContext.textFile(str(text)))
                 assert inc.rdds.notes == []

@@ -53,14 +53,14 @@ class Daemon:
         with (self.folder / "output").open("wb") as output:
             process = subprocess.Popen(self.command(), stdout=output, stderr=output, stdin=subprocess.DEVNULL)
         try:
-            until = time.monotonic() + 20
+            until = time.monotonic() + 120
             while not (self.socket.exists() and self.pid.exists()):
                 assert process.poll() is None and time.monotonic() < until, (self.folder / "output").read_text()
                 time.sleep(0.02)
             yield
         finally:
             process.terminate()
-            process.wait(20)
+            process.wait(120)
 
     def connected(self) -> socket.socket:
         connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)

@@ -88,7 +88,7 @@ def test_a_hole_that_is_larger_than_the_disk_costs_nothing(shipper: Shipper, log
         file.seek(1 << 40)
         file.write(b"at last\n")
     shipper.poll()
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 60, "it read the hole"
     assert shipper.content() == b"at last\n"
 
 

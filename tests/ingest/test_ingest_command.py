@@ -28,7 +28,7 @@ def lines_in(work: Path, name: str = "logs") -> list[bytes]:
     return [line.encode() for line in Dataset(store, name).records()] if store.versions(name) else []
 
 
-def wait_for(true: Callable[[], bool], seconds: float = 30) -> None:
+def wait_for(true: Callable[[], bool], seconds: float = 120) -> None:
     until = time.monotonic() + seconds
     while not true():
         assert time.monotonic() < until, "waited in vain"
@@ -70,7 +70,7 @@ def test_a_stop_commits_what_is_there_and_leaves_nothing(tmp_path: Path, number:
     with (tmp_path / "a.log").open("ab") as file:
         file.write(numbered(10, 20))
     process.send_signal(number)
-    out, said = process.communicate(timeout=20)
+    out, said = process.communicate(timeout=120)
     assert (process.returncode, out, said) == (
         0,
         b"logs@2\n",
@@ -134,7 +134,7 @@ def test_standard_input_is_taken_by_time_and_to_its_end(tmp_path: Path) -> None:
     process.stdin.write(b"ond\nlast without end")
     process.stdin.flush()
     wait_for(lambda: lines_in(tmp_path) == [b"first", b"second"])
-    out, _ = process.communicate(timeout=20)
+    out, _ = process.communicate(timeout=120)
     assert process.returncode == 0 and out.startswith(b"logs@")
     assert lines_in(tmp_path) == [b"first", b"second", b"last without end"]
     code, _, _ = run("ingest", "-", "logs", cwd=tmp_path, stdin=b"another run\n")
@@ -151,7 +151,7 @@ def test_standard_input_that_is_stopped_keeps_what_was_read(tmp_path: Path) -> N
     pipe = process.stdin
     wait_for(lambda: not any(fcntl.ioctl(pipe, termios.FIONREAD, bytes(4))))
     process.send_signal(signal.SIGTERM)
-    process.wait(20)
+    process.wait(120)
     process.communicate()
     assert process.returncode == 0
     assert lines_in(tmp_path) == numbered(0, 1000).splitlines()
@@ -173,7 +173,7 @@ def test_a_status_line_on_a_terminal(tmp_path: Path) -> None:
     while b"1 files, 0 B behind" not in shown:
         shown += os.read(main, 1000)
     process.terminate()
-    process.communicate(timeout=20)
+    process.communicate(timeout=120)
     os.close(main)
 
 
@@ -188,7 +188,7 @@ def test_another_put_meanwhile_is_seen(tmp_path: Path) -> None:
         file.write(numbered(10, 20))
     wait_for(lambda: len(lines_in(tmp_path)) == 21)
     process.terminate()
-    process.communicate(timeout=20)
+    process.communicate(timeout=120)
     assert Counter(lines_in(tmp_path)) == Counter((numbered(0, 20) + b"b\n").splitlines())
 
 

@@ -82,7 +82,7 @@ def test_a_hanging_server_degrades_the_run_within_its_time(shared: Place) -> Non
     try:
         began = time.monotonic()
         assert run_generation(store, "job", [1])[1] == [1]
-        assert time.monotonic() - began < 5
+        assert time.monotonic() - began < 60, "it waited for every answer"
         assert len(store.events.of(DidLoseRedis)) == 1
     finally:
         process.send_signal(signal.SIGCONT)

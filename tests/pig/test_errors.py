@@ -10,10 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from incoop.base.errors import IncoopError
+from incoop.fronts.pig.syntax.build_terms import MAX_DEPTH
 from incoop.fronts.pig.syntax.errors import PigSyntaxError
 from incoop.fronts.pig.syntax.explain_failure import MOST_EXPECTED
 from incoop.fronts.pig.syntax.parameters import Parameters
 from incoop.fronts.pig.syntax.script import ScriptUnreadable, parse_script, read_script
+from incoop.fronts.pig.syntax.statements import ShellStatement
 
 
 def failure(script: str, **parameters: str) -> PigSyntaxError:
@@ -103,9 +105,41 @@ def test_a_long_line_is_shown_around_the_place() -> None:
     assert line[caret.index("^") :].startswith("oops;")
 
 
+COUNTS = [
+    *(("cp", 2, 2), ("mv", 2, 2), ("copyFromLocal", 2, 2), ("copyToLocal", 2, 2), ("mkdir", 1, 1), ("kill", 1, 1)),
+    *(("rm", 1, None), ("rmf", 1, None), ("cat", 1, None), ("fs", 1, None), ("sh", 1, None), ("sql", 1, None)),
+    *(("cd", 0, 1), ("ls", 0, None), ("pwd", 0, 0), ("help", 0, None), ("history", 0, 1), ("clear", 0, 0)),
+    *(("aliases", 0, 0), ("quit", 0, 0)),
+]
+
+
+@pytest.mark.parametrize(("command", "least", "most"), COUNTS)
+def test_a_command_takes_as_many_words_as_grunt_says(command: str, least: int, most: int | None) -> None:
+    for count in range(5):
+        words = tuple("abcde"[:count])
+        script = " ".join([command, *words]) + "\n"
+        if least <= count <= (5 if most is None else most):
+            (statement,) = parse_script(script).statements
+            assert isinstance(statement, ShellStatement) and (statement.command, statement.words) == (command, words)
+        else:
+            assert f"{command} takes " in str(failure(script)) and f", not {count}" in str(failure(script))
+
+
+def test_a_brace_is_not_missing_where_something_else_is_wrong() -> None:
+    assert "brace" not in str(failure("b = FOREACH a { GENERATE x; ) };"))
+
+
 def test_what_is_nested_too_deeply_is_refused() -> None:
     assert "nested more than" in str(failure(f"b = FILTER a BY {'(' * 5000}x{')' * 5000} > 0;"))
     assert "nested more than" in str(failure(f"b = FILTER a BY x{' + x' * 5000} > 0;"))
+    said = str(failure(f"b = FILTER a BY x{' + x' * MAX_DEPTH} > 0;"))
+    assert f"nested more than {MAX_DEPTH} levels deep" in said and "several statements" in said
+
+
+def test_what_is_nested_as_deeply_as_may_be_is_read() -> None:
+    # Five more levels: the comparison, FILTER, the statement, its alias, the script.
+    parse_script(f"b = FILTER a BY x{' + x' * (MAX_DEPTH - 5)} > 0;")
+    assert "nested more than" in str(failure(f"b = FILTER a BY x{' + x' * (MAX_DEPTH - 4)} > 0;"))
 
 
 @given(

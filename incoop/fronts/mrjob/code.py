@@ -150,8 +150,7 @@ class Script:
                 else:
                     yield data
         except Exception as error:
-            where = f"had read {last[0]!r:.300}" if last else "had read nothing yet"
-            error.add_note(f"The {self.role} of step {self.step + 1} {where}")
+            _say_where(error, self.role, self.step, last[0] if last else None)
             raise
 
     def kept(self) -> Kept:
@@ -161,9 +160,10 @@ class Script:
 
 @dataclass(slots=True)
 class Kept:
-    """A job object with one of its functions, to be called key by key."""
+    """A job object with one of its functions, to be called key by key, or line by line."""
 
-    job: Any
+    step: int
+    role: str
     read: Callable[[bytes], Any]
     write: Callable[[Any, Any], bytes]
     function: Callable[[Any, Iterator[Any]], Any]
@@ -179,11 +179,32 @@ class Kept:
                     out += data.split(b"\n")
                 else:
                     out.append(data)
+        self._count()
+        return out
+
+    def of_lines(self, lines: Iterable[bytes]) -> list[bytes]:
+        """What a mapper makes of lines."""
+        out: list[bytes] = []
+        read, write, function, line = self.read, self.write, self.function, None
+        try:
+            for line in lines:
+                for key, value in function(*read(line.rstrip(b"\r\n"))) or ():
+                    data = write(key, value)
+                    if b"\n" in data:
+                        out += data.split(b"\n")
+                    else:
+                        out.append(data)
+        except Exception as error:
+            _say_where(error, self.role, self.step, line)
+            raise
+        self._count()
+        return out
+
+    def _count(self) -> None:
         if self.said.tell():
             count_reported(self.said.getvalue())
             self.said.seek(0)
             self.said.truncate()
-        return out
 
     def _groups(self, key: bytes, values: Sequence[bytes]) -> Iterator[tuple[Any, Iterator[Any]]]:
         """One group in nearly all cases; a key that does not equal itself, such as NaN, is a group each time."""
@@ -203,7 +224,13 @@ def _kept(code: JobCode, step: int, role: str) -> Kept:
     said = io.BytesIO()
     job.sandbox(stderr=said)
     read, write = quick(*job.pick_protocols(step, role))
-    return Kept(job, read, write, job._get_step(step, MRStep)[role], said)
+    return Kept(step, role, read, write, job._get_step(step, MRStep)[role], said)
+
+
+def _say_where(error: Exception, role: str, step: int, line: bytes | None) -> None:
+    """Note at which line a function failed."""
+    where = f"had read {line!r:.300}" if line is not None else "had read nothing yet"
+    error.add_note(f"The {role} of step {step + 1} {where}")
 
 
 def _piped(command: list[str], lines: Iterable[bytes]) -> list[bytes]:

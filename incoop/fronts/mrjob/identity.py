@@ -22,6 +22,9 @@ _LOOKS_AROUND = re.compile(
     r"environ|getenv|jobconf|cwd|subprocess|popen|system|open|path|read|load|stderr|import_module"
 )
 
+#: Words without which it hardly writes anything but what it gives.
+_PRINTS = re.compile(r"\b(print|sys|logging|warnings)\b")
+
 
 def side_files(cache: Path, job_file: str) -> tuple[tuple[str, str], ...]:
     """Name and content of every side file; the job file, which mrjob puts beside them, counts by what it does."""
@@ -67,6 +70,10 @@ class Source:
     def looks_around(self) -> bool:
         """Whether the code may read its folder or environment."""
         return self._says(_LOOKS_AROUND)
+
+    def prints(self) -> bool:
+        """Whether the code may write where people read."""
+        return self._says(_PRINTS)
 
     def names_input_file(self) -> bool:
         return self._says(_INPUT_FILE)

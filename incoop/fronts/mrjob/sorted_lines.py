@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
+from itertools import pairwise
 from operator import itemgetter
 from typing import Any
 
@@ -38,33 +39,36 @@ class SortedLines:
     lines: bytes
     #: Where the lines of each place end.
     ends: Ends
-    #: The places, one behind the other.
-    places: bytes
+    #: Where places end that stand one behind the other.
     place_ends: Ends
+    #: The places; None where each is what its lines begin with, as nearly all are.
+    places: bytes | None
 
     @classmethod
     def of(cls, groups: Sequence[tuple[bytes, bytes]]) -> SortedLines:
         """Of groups that are sorted."""
+        shared = all(lines.startswith(place) for place, lines in groups)
         return cls(
             b"".join([lines for _, lines in groups]),
             np.cumsum([len(lines) for _, lines in groups], dtype=np.int64),
-            b"".join([place for place, _ in groups]),
             np.cumsum([len(place) for place, _ in groups], dtype=np.int64),
+            None if shared else b"".join([place for place, _ in groups]),
         )
 
     def __len__(self) -> int:
         return len(self.ends)
 
     def place(self, number: int) -> bytes:
-        return self.places[_start(self.place_ends, number) : int(self.place_ends[number])]
+        first, behind = _start(self.place_ends, number), int(self.place_ends[number])
+        if self.places is not None:
+            return self.places[first:behind]
+        start = _start(self.ends, number)
+        return self.lines[start : start + behind - first]
 
     def groups(self) -> list[tuple[bytes, bytes]]:
         """Places and their lines."""
-        found, start, place_start = [], 0, 0
-        for end, place_end in zip(self.ends.tolist(), self.place_ends.tolist(), strict=True):
-            found.append((self.places[place_start:place_end], self.lines[start:end]))
-            start, place_start = end, place_end
-        return found
+        bounds = pairwise([0, *self.ends.tolist()])
+        return [(self.place(number), self.lines[start:end]) for number, (start, end) in enumerate(bounds)]
 
     def cut(self, tasks: int) -> Iterator[bytes]:
         r"""The inputs of reduce tasks, or part files, cut where mrjob cuts them: behind the place with which a piece is
@@ -95,35 +99,36 @@ class SortedLines:
             >>> lines.changed([(b"b", b"b\t2\n"), (b"c", None)]).groups()
             [(b'a', b'a\t1\n'), (b'b', b'b\t2\n')]
         """
-        lengths, place_lengths = np.diff(self.ends, prepend=0), np.diff(self.place_ends, prepend=0)
-        lines, places = _Spliced(self.lines), _Spliced(self.places)
-        of_lines, of_places = _Spliced(lengths), _Spliced(place_lengths)
-        for place, new in sorted(changes, key=itemgetter(0)):
+        ordered = sorted(changes, key=itemgetter(0))
+        if self.places is None and not all(new is None or new.startswith(place) for place, new in ordered):
+            apart = b"".join([place for place, _ in self.groups()])
+            return replace(self, places=apart).changed(ordered)
+        lines, places = _Spliced(self.lines), _Spliced(self.places or b"")
+        of_lines = _Spliced(np.diff(self.ends, prepend=0))
+        of_places = _Spliced(np.diff(self.place_ends, prepend=0))
+        for place, new in ordered:
             at = bisect_left(range(len(self)), place, key=self.place)
             stays = at + (at < len(self) and self.place(at) == place)
             lines.put(_start(self.ends, at), _start(self.ends, stays), new or b"")
-            of_lines.put(at, stays, np.array([len(new)] if new is not None else [], np.int64))
-            places.put(_start(self.place_ends, at), _start(self.place_ends, stays), place if new is not None else b"")
-            of_places.put(at, stays, np.array([len(place)] if new is not None else [], np.int64))
+            of_lines.put(at, stays, _lengths(new))
+            if self.places is not None:
+                bounds = _start(self.place_ends, at), _start(self.place_ends, stays)
+                places.put(*bounds, place if new is not None else b"")
+            of_places.put(at, stays, _lengths(place if new is not None else None))
         return SortedLines(
             b"".join(lines.pieces()),
             np.cumsum(np.concatenate(of_lines.pieces()), dtype=np.int64),
-            b"".join(places.pieces()),
             np.cumsum(np.concatenate(of_places.pieces()), dtype=np.int64),
+            b"".join(places.pieces()) if self.places is not None else None,
         )
 
     def to_bytes(self) -> bytes:
-        """What `from_bytes` reads; a place that its own lines begin with, as nearly all do, is not written twice."""
-        starts, lengths = _starts(self.ends), np.diff(self.place_ends, prepend=0)
-        inside = not (starts + lengths > len(self.lines)).any()
-        shared = inside and _slices(self.lines, starts, lengths) == self.places
-        small = max(len(self.lines), len(self.places)) < 1 << 32
+        places = self.places or b""
+        small = max(len(self.lines), int(self.place_ends[-1]) if len(self) else 0) < 1 << 32
         form = np.uint32 if small else np.int64
-        numbers = np.array([len(self), shared, len(self.lines), small], np.int64)
-        return b"".join(
-            (numbers.tobytes(), self.ends.astype(form).tobytes(), self.place_ends.astype(form).tobytes(), self.lines)
-            + (() if shared else (self.places,))
-        )
+        numbers = np.array([len(self), self.places is None, len(self.lines), small], np.int64)
+        ends, place_ends = self.ends.astype(form), self.place_ends.astype(form)
+        return b"".join((numbers.tobytes(), ends.tobytes(), place_ends.tobytes(), self.lines, places))
 
     @classmethod
     def from_bytes(cls, data: bytes) -> SortedLines:
@@ -134,10 +139,7 @@ class SortedLines:
         at += count * form.itemsize
         place_ends = np.frombuffer(data, form, count, at).astype(np.int64)
         at += count * form.itemsize
-        lines, places = data[at : at + size], data[at + size :]
-        if shared:
-            places = _slices(lines, _starts(ends), np.diff(place_ends, prepend=0))
-        return cls(lines, ends, places, place_ends)
+        return cls(data[at : at + size], ends, place_ends, None if shared else data[at + size :])
 
 
 class _Spliced:
@@ -159,15 +161,8 @@ def _start(ends: Ends, number: int) -> int:
     return int(ends[number - 1]) if number else 0
 
 
-def _starts(ends: Ends) -> Ends:
-    return np.concatenate((np.zeros(min(1, len(ends)), np.int64), ends[:-1]))
-
-
-def _slices(data: bytes, starts: Ends, lengths: Ends) -> bytes:
-    """Pieces of some bytes, one behind the other."""
-    before = np.cumsum(lengths) - lengths
-    at = np.repeat(starts - before, lengths) + np.arange(int(lengths.sum()))
-    return np.frombuffer(data, np.uint8)[at].tobytes()
+def _lengths(new: bytes | None) -> Ends:
+    return np.array([len(new)] if new is not None else [], np.int64)
 
 
 def sorted_lines(result: Result, kept: KeptBytes) -> SortedLines:

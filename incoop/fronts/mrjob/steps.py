@@ -4,7 +4,8 @@ Contract: the result's pairs, sorted by place, are the lines that mrjob's inline
 
 | part of a step | grain |
 |---|---|
-| mapper | a chunk of the input, or a block of the step before |
+| mapper without state or `_init` of a step with a reducer | a leaf of the input |
+| any other mapper | a chunk of the input, or a block of the step before |
 | mapper of a step without reducer that keeps state or has a `_final`; `mapper_raw` | mrjob's own task; a file |
 | combiner | the engine's tree; with `combiner_final`, or where that cannot be, the map task |
 | reducer | a key |
@@ -18,9 +19,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from incoop.contraction.tree.known_combiners import BatchCombiner
+from incoop.contraction.tree.known_combiners import BatchCombiner, QuickBatchCombiner
 from incoop.engine.failures import AtKey, CombinerNotSound, JobFailed
 from incoop.engine.report import RunReport
+from incoop.engine.stages.map_contract.mapping import RecordsMapper
 from incoop.engine.stages.map_contract.whole_chunks import ChunkMapper
 from incoop.fingerprint import fingerprint
 from incoop.fronts.common.combiners import CombinerGivesOtherKeys
@@ -31,10 +33,12 @@ from incoop.fronts.mrjob.sorted_lines import SortedLines, sorted_lines
 from incoop.fronts.mrjob.statefulness import keeps_state
 from incoop.fronts.mrjob.task_files import task_file, write_tasks
 from incoop.fronts.mrjob.tasks import (
+    LINES,
     RESULT,
     TASK,
     Gather,
     KeyCombiner,
+    MapLines,
     MapTask,
     ReduceKey,
     ReduceTask,
@@ -142,6 +146,14 @@ class MrjobStep:
         protocol = type(getattr(read, "__self__", None))
         return protocol.__module__ == "mrjob.protocol" and not protocol.__name__.endswith("ValueProtocol")
 
+    def maps_lines(self) -> bool:
+        """Whether the mapper may be called with any lines of an input, and gives of each what it always gives."""
+        if "mapper" not in self.description or "reducer" not in self.description or not self.is_plain("mapper"):
+            return False
+        _, init, final = self.functions("mapper")
+        aside = self._looks_around() or self.source.prints()
+        return init is None and final is None and not self.has_state("mapper") and not aside
+
     def has_own_tasks(self) -> bool:
         """Whether a step without a reducer has to have the map tasks that mrjob would give it."""
         if "reducer" in self.description or "mapper" not in self.description:
@@ -195,7 +207,8 @@ class MrjobStep:
         assert combiner is not None
         stateless = self.is_plain("combiner") and not self.has_state("combiner") and not self._looks_around()
         stateless = stateless and self.functions("combiner")[1] is None
-        return BatchCombiner(KeyCombiner(combiner, given.reads == RESULT, self.sort_values, stateless))
+        kind = QuickBatchCombiner if stateless else BatchCombiner
+        return kind(KeyCombiner(combiner, given.reads == RESULT, self.sort_values, stateless))
 
     def _run(self, given: StepInput, contract: bool) -> StepOutput:
         placed = given.reads == RESULT
@@ -230,6 +243,8 @@ class MrjobStep:
     def _on_engine(self, name: str, task: MapTask, given: StepInput, reducer: Any, combiner: Any) -> Result:
         records: RecordFormat = WholeFile() if given.reads == TASK else RawLines()
         mapper: Any = ChunkMapper(task)
+        if task.script is not None and task.combiner is None and given.reads == LINES and self.maps_lines():
+            mapper = RecordsMapper(MapLines(task.script))
         inputs = given.source
         if given.variables:
             mapper = {path: ChunkMapper(replace(task, variables=each)) for path, each in given.variables.items()}

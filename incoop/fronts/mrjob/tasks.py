@@ -89,6 +89,16 @@ class MapTask:
         return ((key, (place, value)) for place, line in out for key, value in [pair_of(line)])
 
 
+@dataclass(frozen=True)
+class MapLines:
+    """A mapper without state, called for each line alone: it makes no difference how lines are divided."""
+
+    script: Script
+
+    def __call__(self, lines: Sequence[bytes]) -> Iterable[tuple[Any, Any]]:
+        return map(pair_of, self.script.kept().of_lines(lines))
+
+
 class _Reading:
     """The lines of a result's pairs, and the place of the last one that was read."""
 

@@ -15,7 +15,7 @@ from pyspark import RDD
 
 from incoop.engine.inputs import BlockSource
 from incoop.fronts.rdd.frozen_functions import Frozen
-from incoop.fronts.rdd.steps import LIGHT, NarrowStep, Shape
+from incoop.fronts.rdd.steps import LIGHT, NarrowStep, Shape, StepKind
 
 
 class Unmemoized(Exception):
@@ -117,6 +117,11 @@ class RddPart:
             for at, function in enumerate(frozen.functions, first):
                 steps[at] = NarrowStep(steps[at].kind, function)
         return replace(self, steps=tuple(steps)) if self.bound else self
+
+    @property
+    def by_record(self) -> bool:
+        """Whether no step sees more than a record at once."""
+        return all(step.kind is not StepKind.PARTITION for step in self.steps)
 
     @property
     def light(self) -> bool:

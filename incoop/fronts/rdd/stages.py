@@ -16,6 +16,7 @@ import xxhash
 from pyspark import RDD
 
 from incoop.contraction.tree.known_combiners import LawfulCombiner
+from incoop.engine.stages.map_contract.mapping import RecordsMapper
 from incoop.engine.stages.map_contract.whole_chunks import ChunkMapper
 from incoop.engine.stored import BlobReader
 from incoop.fronts.rdd.accumulators import Updates, accumulators_in
@@ -40,6 +41,11 @@ _FREE_OF_ORDER = frozenset(
 )
 
 
+#: Sinks that take a record by itself, and such as add a value to what their combiner makes of those before.
+_BY_RECORD = frozenset({RecordSink.PAIRS, RecordSink.STORED, RecordSink.RANGED})
+_MERGED = frozenset({RecordSink.MERGED, RecordSink.ADDED})
+
+
 @dataclass(frozen=True, slots=True)
 class StageWork:
     """What a stage does with the records of its parts."""
@@ -52,6 +58,15 @@ class StageWork:
     reducer: Reducer | None = None
     #: One for results that are one pair.
     shards: int | None = None
+
+    @property
+    def is_by_record(self) -> bool:
+        """Whether what it makes of records is what it makes of each, one behind the other; or can be: `by_record`."""
+        return self.sink in _BY_RECORD or self.sink in _MERGED
+
+    def by_record(self) -> StageWork:
+        """The same, with values of a key merged by the combiner alone."""
+        return replace(self, sink=RecordSink.PAIRS, arguments=()) if self.sink in _MERGED else self
 
 
 class Above(Protocol):
@@ -118,9 +133,12 @@ class RddStage(Base):
         if self.work.sink not in _FREE_OF_ORDER and any(part.base.ordered for part in self.parts):
             raise Quietly("values are merged in their order, which is not that of the blocks of a sort")
         updates, files = self._updates(), self.program.added_files()
+        # What functions add to accumulators is kept by chunk: by leaf it would be more than what they give.
+        by_record = not updates and self.work.is_by_record and all(part.by_record for part in self.parts)
+        kind = RecordsMapper if by_record else ChunkMapper
+        work = self.work.by_record() if by_record else self.work
         mappers: list[Any] = [
-            ChunkMapper(Fused(part.steps, self.work.sink, part.base.shape, self.work.arguments, updates, files))
-            for part in self.parts
+            kind(Fused(part.steps, work.sink, part.base.shape, work.arguments, updates, files)) for part in self.parts
         ]
         formats = {part.base.records for part in self.parts if isinstance(part.base, Files)}
         if len(formats) > 1:

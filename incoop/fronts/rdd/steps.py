@@ -100,7 +100,7 @@ class RecordSink(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Fused:
-    """A chain of steps and its sink, as the function of a `ChunkMapper`."""
+    """A chain of steps and its sink, as the function of a `ChunkMapper` or a `RecordsMapper`."""
 
     steps: tuple[NarrowStep, ...]
     sink: RecordSink

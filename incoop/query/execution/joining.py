@@ -34,7 +34,7 @@ from incoop.query.types import Row, TupleType, Type
 
 
 @dataclass(frozen=True, slots=True)
-class Above:
+class StepsAbove:
     """What is done with the rows of a join in its own stage."""
 
     #: The plan node whose stage it is then.
@@ -88,7 +88,7 @@ class Joining(Stages):
         if asks_for_it(join):
             return None
         sides = [self.relation(join.left), self.relation(join.right)]
-        return self._joined(join, sides, Above(plan, tuple(fields)))
+        return self._joined(join, sides, StepsAbove(plan, tuple(fields)))
 
     def states_of_join(self, plan: AggregateBy, groups: AggregateRows) -> Relation | None:
         """Keys of groups with their states, of the rows of a join that nobody else asks for; None where it cannot be.
@@ -123,9 +123,9 @@ class Joining(Stages):
             steps.append(_step(each, expressions))
         if of_rows == len(between):
             groups = _moved(groups, places)
-        return self._joined(node, sides, Above(plan, tuple(fields), tuple(steps), groups))
+        return self._joined(node, sides, StepsAbove(plan, tuple(fields), tuple(steps), groups))
 
-    def _joined(self, plan: Join, sides: Sequence[Relation], above: Above | None) -> Relation:
+    def _joined(self, plan: Join, sides: Sequence[Relation], above: StepsAbove | None) -> Relation:
         keys = [self.resolved(plan.left_keys), self.resolved(plan.right_keys)]
         apart = not plan.nulls_match
         form = key_form(keys, apart and plan.kind in ("left", "right", "full", "anti"))
@@ -183,7 +183,7 @@ def _columns(
     keys: Sequence[tuple[Expression, ...]],
     form: KeyForm,
     drops: Sequence[bool],
-    above: Above | None,
+    above: StepsAbove | None,
 ) -> tuple[list[Sending], Reducer]:
     types = [each.types or () for each in sides]
     kept = above.kept if above is not None else tuple(range(plan.schema.width or 0))
@@ -200,7 +200,7 @@ def _columns(
     return sendings, JoinColumns(plan.kind, form, sent, places, above.steps, above.groups, tag_of(above.plan))
 
 
-def _said_above(above: Above | None) -> Any:
+def _said_above(above: StepsAbove | None) -> Any:
     if above is None or above.groups is None:
         return None
     groups = above.groups

@@ -17,8 +17,8 @@ from incoop.contraction.parts.headers import RunRef, read_run
 from incoop.contraction.parts.packs import BlockLost
 from incoop.engine.blocks import Block, ChunkBlock, records_of
 from incoop.engine.stages.map_contract.leaf_table import LeafIds
-from incoop.engine.stages.map_contract.leaves import GROUP, PAIR_GROUP, Cutting, leaf_bytes
-from incoop.engine.stages.map_contract.mapping import Piece, PiecesMapper
+from incoop.engine.stages.map_contract.leaves import GROUP, PAIR_GROUP, Cutting, by_leaf, leaf_bytes
+from incoop.engine.stages.map_contract.mapping import Piece, PiecesMapper, RecordsMapper
 from incoop.engine.stages.map_contract.pair_leaves import PairLeaves, cut_pairs
 from incoop.engine.stages.map_contract.recut_leaves import recut_leaves
 from incoop.engine.stages.map_contract.text_leaves import TextLeaves, cut_text
@@ -59,14 +59,13 @@ class ChunkSources:
             if self.takes_old:
                 mapper = replace(mapper, function=partial(mapper.function, old=partial(self._pairs_of, old)))
             return ChunkSource(mapper, [Piece(partial(_whole, block, form, self.reader))])
-        kept = not (isinstance(mapper, PiecesMapper) and mapper.whole)
-        leaf = leaf_bytes(self.leaf, self.functions.combiner) if kept else 0
+        leaf = leaf_bytes(self.leaf, self.functions.combiner) if by_leaf(mapper) else 0
         grouped = self.functions.combiner is not None and self.leaf is None
         chunk = block.chunk()
         if chunk is not None:
             text = TextCutting(chunk, form, leaf, GROUP if grouped else 0)
             return ChunkSource(mapper, [Piece(lambda: records_of(form, text.content))], text if leaf else None)
-        on_pair = mapper if isinstance(mapper, PiecesMapper) else partial(_on_pair, mapper)
+        on_pair = mapper if isinstance(mapper, PiecesMapper | RecordsMapper) else partial(_on_pair, mapper)
         cut = PairCutting(block, self.reader, leaf, PAIR_GROUP if grouped else 0)
         return ChunkSource(on_pair, [Piece(partial(block.records, form, self.reader))], cut if leaf else None)
 

@@ -19,20 +19,21 @@ from incoop.code import Functions, Observed, Shipment, unwatched
 from incoop.contraction.columns.keys import Hashes
 from incoop.contraction.columns.run import Run
 from incoop.contraction.columns.shards import shard_bounds
-from incoop.contraction.columns.sorted_sets import member, union
 from incoop.contraction.parts.headers import RunHeader, RunRef, StoredChange, read_region
 from incoop.contraction.parts.overlay import Overlay
 from incoop.contraction.parts.packs import BlockLost, PackBuilder
-from incoop.contraction.parts.part import ChunkRuns, Part, chunk_part
+from incoop.contraction.parts.part import ChunkRuns, Part
 from incoop.contraction.parts.rewrite import rewrite_part
 from incoop.contraction.parts.rows import OTHER, SHARD_ROW, as_row, with_own_pack
 from incoop.contraction.parts.write import write_part
 from incoop.contraction.tree.combine import Combiner, CombinerError
 from incoop.contraction.tree.folds import recognise
 from incoop.contraction.tree.node import NodeTask, ShardContraction
+from incoop.contraction.tree.node_of_shards import contract_node
 from incoop.contraction.tree.sums import Delta
 from incoop.engine.running.counters import take_counts
 from incoop.engine.running.user_code import own_error, said_of, trace_of
+from incoop.engine.stages.map_contract.column_reducer import ColumnReducer
 from incoop.engine.stages.map_contract.flat import Gathered, gathered_changes, gathered_whole
 from incoop.engine.stages.map_contract.reducing import ReducerError, counted_by, reduced_keys
 from incoop.engine.stored import BlobReader
@@ -125,8 +126,6 @@ def _contract_shards(spec: ContractSpec, functions: Functions, shards: Sequence[
     changes = _changes(spec, reader)
     pack = PackBuilder()
     runs = ChunkRuns()
-    if spec.worker.cache_folder is None:  # else what is read may come from another machine (decision 13)
-        _prepare(spec, shards, headers, changes, reader, runs)
     cut = [(children, _by_shard(change, shards, spec.shards)) for children, change in changes.items()]
     combiner = Combiner.of(functions.combiner)
     trees = [
@@ -134,12 +133,18 @@ def _contract_shards(spec: ContractSpec, functions: Functions, shards: Sequence[
         for at, shard in enumerate(shards)
     ]
     outputs = [_Reduced(output.rows[shard], output.refs[shard]) if output is not None else None for shard in shards]
-    gathered: Sequence[tuple[Hashes, Gathered] | None] = [None] * len(shards)
+    gathered: Sequence[tuple[Hashes, Gathered | Run] | None] = [None] * len(shards)
     started = time.perf_counter()
+    if combiner.function is not None:
+        take_counts()
+        for node in spec.nodes:
+            contract_node(trees, node)
+        take_counts()  # how often a tree combines depends on what ran before: not counted
+    contracted = time.perf_counter()
     if combiner.function is None and spec.nodes and all(old is not None and not old.row["bare"] for old in outputs):
-        gathered = gathered_changes(trees, spec.nodes[0])
-    seconds = (time.perf_counter() - started) / len(shards)
-    done = [_one_shard(spec, functions, *each, seconds) for each in zip(trees, outputs, gathered, strict=True)]
+        gathered = gathered_changes(trees, spec.nodes[0], isinstance(functions.reducer, ColumnReducer))
+    seconds = (contracted - started) / len(shards), (time.perf_counter() - contracted) / len(shards)
+    done = [_reduce_shard(spec, functions, *each, seconds) for each in zip(trees, outputs, gathered, strict=True)]
     if pack.parts:
         with unwatched():
             name = blobs.write(pack.parts)
@@ -215,30 +220,6 @@ def _by_shard(change: Run | Overlay, shards: Sequence[int], count: int) -> Seque
     return [Delta.of_run(change.slice(bounds[shard], bounds[shard + 1])) for shard in shards]
 
 
-def _prepare(
-    spec: ContractSpec,
-    shards: Sequence[int],
-    headers: _Headers,
-    changes: dict[tuple[bytes, bytes], Run | Overlay],
-    reader: BlobReader,
-    runs: ChunkRuns,
-) -> None:
-    """Look up the keys that are known to have changed in all chunks of their node at once, not shard by shard."""
-    told = {new: change.changed for (_, new), change in changes.items() if isinstance(change, Overlay)}
-    bits = np.uint64(64 - (spec.shards.bit_length() - 1))
-    for node in spec.nodes:
-        came = set(node.children) - set(node.old_children)
-        if not came or not came <= told.keys():
-            continue
-        hashes = union([told[child] for child in came])
-        if spec.shards > 1:
-            hashes = hashes[member(hashes >> bits, np.array(shards, np.uint64))]
-        for child in node.children:
-            row = headers[child].rows[0]
-            if row["whole"]:
-                chunk_part(row, reader, runs).prepare(hashes)
-
-
 def _tree(
     spec: ContractSpec,
     combiner: Combiner,
@@ -263,24 +244,22 @@ def _tree(
     return tree
 
 
-def _one_shard(
+def _reduce_shard(
     spec: ContractSpec,
     functions: Functions,
     tree: ShardContraction,
     old: _Reduced | None,
-    gathered: tuple[Hashes, Gathered] | None,
-    gathering: float,
+    gathered: tuple[Hashes, Gathered | Run] | None,
+    seconds: tuple[float, float],
 ) -> ShardDone:
-    """Contract a shard and reduce it; `gathered` are its changed keys where there is no combiner."""
+    """Reduce a shard, which is contracted; `gathered` are its changed keys where there is no combiner.
+
+    `seconds` are its part of contracting, and of gathering.
+    """
     started = time.perf_counter()
     take_counts()
     flat = functions.combiner is None and bool(spec.nodes)
     reducer: Reducer = functions.reducer
-    if not flat:
-        for node in spec.nodes:
-            tree.contract(node)
-    contracted = time.perf_counter()
-    take_counts()  # how often a tree combines depends on what ran before: not counted
     if not flat and _is_output(tree.rows[spec.root], reducer):
         reduced = _root_as_output(tree, spec)
     elif old is None or old.row["bare"] or (flat and gathered is None):
@@ -295,8 +274,8 @@ def _one_shard(
         refs=[*(tree.refs[node.id] for node in stored), reduced.refs],
         combined=tree.executed,
         reduced_keys=reduced.keys,
-        contract_seconds=contracted - started,
-        reduce_seconds=gathering + time.perf_counter() - contracted,
+        contract_seconds=seconds[0],
+        reduce_seconds=seconds[1] + time.perf_counter() - started,
         counters=reduced.counters,
     )
 
@@ -331,7 +310,11 @@ def _root_as_output(tree: ShardContraction, spec: ContractSpec) -> _Reduced:
 
 def _reduce_all(tree: ShardContraction, spec: ContractSpec, reducer: Reducer, flat: bool) -> _Reduced:
     """Reduce every key, there being no output that could be updated."""
-    values = gathered_whole(tree, spec.nodes[0]) if flat else tree.part(spec.root).whole()
+    values: Run | Gathered
+    if flat:
+        values = gathered_whole(tree, spec.nodes[0], isinstance(reducer, ColumnReducer))
+    else:
+        values = tree.part(spec.root).whole()
     outputs = reduced_keys(reducer, values)
     return _Reduced(as_row(write_part(outputs, tree.shard_bits, tree.pack)), b"", len(values), counted_by(outputs))
 

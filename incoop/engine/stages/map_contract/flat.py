@@ -1,9 +1,9 @@
 """Without a combiner: keys gather their values from all chunks, in input order.
 
-Contract: each key has the values that all chunks have of it, in their order. Values stay in the columns that they were
-stored in: chunks may hold some of other types than others do, and put into one column they would be encoded one by one,
-to be decoded again at once. In an update a chunk is asked once for the keys of all shards, and only for those that
-changed.
+Contract: each key has the values that all chunks have of it, in their order. Values that chunks hold in columns of one
+kind are put in order as a column. Others stay in the columns that they were stored in: in one column they would be
+encoded one by one, to be decoded again at once. In an update a chunk is asked once for the keys of all shards, and only
+for those that changed.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from incoop.contraction.columns.column import INTEGER, Column
+from incoop.contraction.columns.column import INTEGER, Column, are_alike
 from incoop.contraction.columns.keys import Hashes
 from incoop.contraction.columns.run import EMPTY, Run, merge
 from incoop.contraction.parts.part import Shard, ShardOfRun
@@ -27,7 +27,7 @@ from incoop.engine.stages.map_contract.column_reducer import KeyedColumns
 _AT_ONCE = 32 << 20
 
 
-class Values:
+class LazyValues:
     """Values of several chunks, decoded when they are first asked for one by one."""
 
     def __init__(self, columns: Sequence[Column]) -> None:
@@ -44,12 +44,16 @@ class Gathered:
 
     #: The keys; what stands for a value is its place in all columns one after the other.
     places: Run
-    values: Values
+    values: LazyValues
+
+    @property
+    def hashes(self) -> Hashes:
+        return self.places.hashes
 
     def __len__(self) -> int:
         return len(self.places)
 
-    def between(self, low: int, high: int) -> Gathered:
+    def slice(self, low: int, high: int) -> Gathered:
         """The keys from `low` up to `high`."""
         return Gathered(self.places.slice(low, high), self.values)
 
@@ -69,50 +73,56 @@ class Gathered:
         return ((key, values[low:high]) for key, (low, high) in zip(keys, pairwise(firsts.tolist()), strict=True))
 
 
-NOTHING = Gathered(EMPTY, Values([]))
-
-
 def gathered(runs: Iterable[Run]) -> Gathered:
-    """All keys of some runs."""
+    """All keys of some runs, their values as they are stored."""
     columns: list[Column] = []
     stand_ins: list[Run] = []
     before = 0
-    for run in runs:
-        if len(run):
-            columns.append(run.values)
-            behind = before + len(run.values)
-            places = Column(INTEGER, len(run.values), numbers=np.arange(before, behind))
-            stand_ins.append(Run(run.hashes, run.keys, places, run.firsts))
-            before = behind
-    return Gathered(merge(stand_ins)[0], Values(columns))
+    for run in filter(len, runs):
+        columns.append(run.values)
+        behind = before + len(run.values)
+        places = Column(INTEGER, len(run.values), numbers=np.arange(before, behind))
+        stand_ins.append(Run(run.hashes, run.keys, places, run.firsts))
+        before = behind
+    return Gathered(merge(stand_ins)[0], LazyValues(columns))
 
 
-def gathered_whole(tree: ShardContraction, node: NodeTask) -> Gathered:
+def _together(runs: Iterable[Run], as_stored: bool) -> Gathered | Run:
+    """The same, the values put in order where that is cheap; not for a reducer that takes them `as_stored`."""
+    runs = [run for run in runs if len(run)]
+    if not as_stored and are_alike([run.values for run in runs]):
+        return merge(runs)[0]
+    return gathered(runs)
+
+
+def gathered_whole(tree: ShardContraction, node: NodeTask, as_stored: bool) -> Gathered | Run:
     """All keys of a shard."""
     tree.executed += 1
-    return gathered(tree.part(child).whole() for child in node.children)
+    return _together((tree.part(child).whole() for child in node.children), as_stored)
 
 
-def gathered_changes(trees: Sequence[ShardContraction], node: NodeTask) -> list[tuple[Hashes, Gathered]]:
+def gathered_changes(
+    trees: Sequence[ShardContraction], node: NodeTask, as_stored: bool
+) -> list[tuple[Hashes, Gathered | Run]]:
     """For each of some shards, which ascend: the keys that changed, and what there is of them."""
     changed = [tree.changed_below(node) for tree in trees]
     for tree, hashes in zip(trees, changed, strict=True):
         tree.executed += bool(len(hashes))
     together = np.concatenate(changed)
     if not len(together):
-        return [(hashes, NOTHING) for hashes in changed]
+        return [(hashes, EMPTY) for hashes in changed]
     runs = _of_all_shards([trees[0].part(child) for child in node.children], together)
     if runs is None:
         return [
-            (hashes, gathered(tree.part(child).select(hashes) for child in node.children))
+            (hashes, _together((tree.part(child).select(hashes) for child in node.children), as_stored))
             for tree, hashes in zip(trees, changed, strict=True)
         ]
-    found = gathered(runs)
+    found = _together(runs, as_stored)
     bounds = [0]
     for hashes in changed:
-        last = np.searchsorted(found.places.hashes, hashes[-1:], side="right").tolist()
+        last = np.searchsorted(found.hashes, hashes[-1:], side="right").tolist()
         bounds += last or bounds[-1:]
-    return [(hashes, found.between(low, high)) for hashes, (low, high) in zip(changed, pairwise(bounds), strict=True)]
+    return [(hashes, found.slice(low, high)) for hashes, (low, high) in zip(changed, pairwise(bounds), strict=True)]
 
 
 def _of_all_shards(parts: Sequence[Shard], hashes: Hashes) -> list[Run] | None:

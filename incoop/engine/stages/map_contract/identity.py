@@ -17,7 +17,14 @@ from incoop.code.modules import sources
 from incoop.contraction.columns.encoding import ENCODING_VERSION
 from incoop.contraction.columns.keys import HASH_BYTES
 from incoop.contraction.parts.write import KEYS_PER_BLOCK
-from incoop.contraction.tree.shape import BATCH_BITS, GROUP_BITS, LARGEST_GROUP, SMALLEST_GROUP, WIDE_BITS
+from incoop.contraction.tree.shape import (
+    BATCH_BITS,
+    GROUP_BITS,
+    LARGEST_GROUP,
+    SHAPE_VERSION,
+    SMALLEST_GROUP,
+    WIDE_BITS,
+)
 from incoop.engine.stages.map_contract.leaves import shaping
 from incoop.engine.stages.map_contract.mapping import PiecesMapper
 from incoop.fingerprint import classes_digest, fingerprint, imports_by_name, impurities, one_look, parts
@@ -31,8 +38,8 @@ MAP, CONTRACT = "map", "contract"
 _TREES = f"{GROUP_BITS} {BATCH_BITS} {WIDE_BITS} {SMALLEST_GROUP} {LARGEST_GROUP}"
 _LAYOUT = f"{ENCODING_VERSION} {HASH_BYTES} {KEYS_PER_BLOCK} {_TREES}"
 
-#: In ids of runs. Those of earlier builds may name leaves of another chunk.
-_RUN = b"run of own leaves"
+#: In ids of runs, and of pairs in input order. Those of earlier builds may have leaves of another chunk, or mapper.
+_RUN, _PAIRS = b"run of own leaves", b"pairs of own leaves"
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,12 +124,13 @@ def _identify(job: Job) -> JobIdentity:
     )
     leaves = shaping(job.leaf, job.combiner, job.reducer is None).encode()
     # Without a reducer a chunk's pairs are kept as they came, else as a run.
-    kind = b"pairs" if job.reducer is None else _RUN
+    kind = _PAIRS if job.reducer is None else _RUN
     maps = tuple(
         _hash(kind, shape, scope, name, each, prints[-2], leaves)
         for name, each in zip(_names_of_mappers(job), prints[:-2], strict=True)
     )
-    combine_print = _hash(b"combine", shape, scope, prints[-2], classes)
+    trees = str(SHAPE_VERSION).encode()
+    combine_print = _hash(b"combine", shape, trees, scope, prints[-2], classes)
     return JobIdentity(
         map=maps,
         combine=combine_print,

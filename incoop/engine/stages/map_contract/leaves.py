@@ -10,7 +10,7 @@ What a leaf's size costs and saves: docs/decisions/0011-a-chunk-is-described.md 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache, partial
 from itertools import pairwise
@@ -20,12 +20,13 @@ import numpy as np
 
 from incoop.base.content_ids import content_id
 from incoop.contraction.columns.column import Ints
-from incoop.contraction.tree.known_combiners import BatchCombiner
+from incoop.contraction.tree.known_combiners import BatchCombiner, QuickBatchCombiner
 from incoop.engine.stages.map_contract.leaf_table import Ids, LeafIds
-from incoop.engine.stages.map_contract.mapping import Piece
+from incoop.engine.stages.map_contract.mapping import Piece, PiecesMapper
+from incoop.engine.stages.map_contract.whole_chunks import ChunkMapper
 from incoop.inchdfs.cutting import stretches
 from incoop.inchdfs.cutting.stretches import RecutPieces
-from incoop.job import Reducer
+from incoop.job import Job, Mapper, Reducer
 
 #: Average bytes of a leaf. An edited record maps a leaf or two again, so small ones win; below this, what is kept of
 #: a leaf besides its pairs (16 bytes of id) and cutting it begin to show in the first run.
@@ -53,7 +54,19 @@ def leaf_bytes(wanted: int | None, combiner: Reducer | None) -> int:
     """Average bytes of a leaf, 0 for none: as the job wants it."""
     if wanted is not None:
         return wanted
-    return 0 if isinstance(combiner, BatchCombiner) else LEAF
+    costly = isinstance(combiner, BatchCombiner) and not isinstance(combiner, QuickBatchCombiner)
+    return 0 if costly else LEAF
+
+
+def has_leaves(job: Job) -> bool:
+    """Whether all chunks of a job's files are mapped by leaf, as far as they are large enough."""
+    mappers = job.mapper.values() if isinstance(job.mapper, Mapping) else [job.mapper]
+    return leaf_bytes(job.leaf, job.combiner) > 0 and all(map(by_leaf, mappers))
+
+
+def by_leaf(mapper: Mapper) -> bool:
+    """Whether a mapper can be given less than a chunk."""
+    return not isinstance(mapper, ChunkMapper) and not (isinstance(mapper, PiecesMapper) and mapper.whole)
 
 
 def shaping(wanted: int | None, combiner: Reducer | None, map_only: bool = False) -> str:

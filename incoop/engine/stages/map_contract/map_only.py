@@ -23,7 +23,15 @@ from incoop.engine.running.counters import added_counts, take_counts
 from incoop.engine.stages.map_contract.chunk_sources import ChunkSource
 from incoop.engine.stages.map_contract.leaf_table import Counts, LeafIds
 from incoop.engine.stages.map_contract.leaves import Cutting, Leaves
-from incoop.engine.stages.map_contract.mapping import Pairs, Piece, PiecesMapper, UserError, collect, pairs_of
+from incoop.engine.stages.map_contract.mapping import (
+    Pairs,
+    Piece,
+    PiecesMapper,
+    RecordsMapper,
+    UserError,
+    collect,
+    pairs_of,
+)
 from incoop.engine.stages.map_contract.patching import worth_patching
 from incoop.engine.stages.map_contract.write_chunk import KnownBase, WrittenChunk
 from incoop.job import Mapper
@@ -211,10 +219,17 @@ def _map_records(mapper: Mapper, pieces: Sequence[Piece]) -> _Given:
     try:
         for piece in pieces:
             before = len(pairs)
-            for record in piece.records():
+            if isinstance(mapper, RecordsMapper):
+                records = piece.records()
                 number += 1
-                for key, value in mapper(None, record):
+                for key, value in mapper.function(records):
                     pairs.append((key, value))
+                number += len(records) - 1
+            else:
+                for record in piece.records():
+                    number += 1
+                    for key, value in mapper(None, record):
+                        pairs.append((key, value))
             sizes.append(len(pairs) - before)
             counters.append(take_counts())
     except USERS_ERRORS as error:

@@ -7,7 +7,7 @@ of them.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count, islice
 from typing import Any
@@ -94,6 +94,26 @@ class PiecesMapper:
         return pairs_of(self.function([[record]]))
 
 
+@dataclass(frozen=True, slots=True)
+class RecordsMapper:
+    """A mapper that is given many records at once, since a call costs more than a record.
+
+    Of records one behind the other it gives what it gives of the first ones, and behind that what it gives of the
+    others: it makes no difference how they are divided. Records of an earlier result are pairs.
+
+    Example:
+        >>> twice = RecordsMapper(lambda records: [(record, 2) for record in records])
+        >>> collect(twice, [Piece(lambda: ["a", "b"]), Piece(lambda: ["a"])]).sizes.tolist()
+        [2, 1]
+    """
+
+    function: Callable[[Sequence[Any]], Iterable[tuple[Any, Any]]]
+
+    def __call__(self, _: Any, record: Any) -> Iterable[tuple[Any, Any]]:
+        """The pairs of one record, as of a mapper that is called for each."""
+        return self.function([record])
+
+
 def pairs_of(made: Pairs) -> Iterator[tuple[Any, Any]]:
     """Pairs one by one."""
     keys = made.keys
@@ -126,14 +146,16 @@ def collect(mapper: Mapper, pieces: Sequence[Piece], full: Callable[[Pairs], Non
         return _collect_at_once(mapper, pieces, full)
     made = _Making()
     alone = len(pieces) == 1  # a leaf is small
+    at_once = mapper.function if isinstance(mapper, RecordsMapper) else None
     for which, piece in enumerate(pieces):
         before, number, record = len(made.codes), -1, None
         add_code, add_value, code_of = made.codes.append, made.values.append, made.code_of
         try:
             records = piece.records()
-            if len(records) == 1:  # perhaps a whole chunk, which may give very many pairs
-                number, record = 0, records[0]
-                for portion in _portions(iter(mapper(None, record))):
+            if at_once is not None or len(records) == 1:  # perhaps a whole chunk, which may give very many pairs
+                number, record = 0, None if at_once is not None else records[0]
+                given = mapper(None, record) if at_once is None else at_once(records)
+                for portion in _portions(iter(given)):
                     for key, value in portion:
                         made.codes.append(made.code_of[key])
                         made.values.append(value)

@@ -73,6 +73,8 @@ class TreePlan:
     #: For each chunk, where it would have stood in the last generation: as far behind the same neighbour, and as far
     #: before it.
     places: tuple[Index, Index]
+    #: Which mapper each chunk's run is of, here and in the last generation.
+    mapper_of: tuple[Index, Index]
     #: Where the runs of chunks stand in the last generation; found when it is asked for.
     _old_places: dict[bytes, int] = field(default_factory=dict, compare=False)
 
@@ -134,12 +136,16 @@ class TreePlan:
         return np.flatnonzero(~self.known[0]).tolist(), nodes
 
     def replaced(self, index: int) -> tuple[RunRef, ...]:
-        """The runs of the old chunks at the place of a new one, and beside it, as far as they are gone."""
+        """The runs of the old chunks at the place of a new one, and beside it, as far as they are gone.
+
+        Only those of its own mapper: what another one gave for the same bytes is something else.
+        """
         if self.old is None:
             return ()
-        old = self.old.levels[0]
+        refs, (own, others) = self.old.levels[0].refs, self.mapper_of
         near = dict.fromkeys(int(places[index]) + step for step in (0, -1, 1) for places in self.places)
-        return tuple(RunRef.of_row(old.refs[at]) for at in near if 0 <= at < len(old.ids) and not self.kept[at])
+        gone = (at for at in near if 0 <= at < len(others) and not self.kept[at])
+        return tuple(RunRef.of_row(refs[at]) for at in gone if others[at] == own[index])
 
     def old_run(self, id_: bytes) -> RunRef | None:
         """Where the last generation has the run of a chunk; None where it has not."""
@@ -183,16 +189,20 @@ def among(ids: Ids, wanted: set[bytes]) -> npt.NDArray[np.bool_]:
     return found
 
 
-def plan_chunks(ids: Ids, old: TreeRecord | None) -> TreePlan:
+def plan_chunks(ids: Ids, old: TreeRecord | None, mapper_of: Index | None = None) -> TreePlan:
     """The chunk runs, and what the last generation holds of them; nodes are laid over them later."""
+    mapper_of = mapper_of if mapper_of is not None else np.zeros(len(ids), np.int64)
     level = Level(ids, np.zeros(len(ids), REF_ROW))
     before = old.levels[0] if old is not None else None
     known, match = _held(level, before)
-    if before is None:
-        return TreePlan([level], [known], [match], old, np.empty(0, np.bool_), (match, match))
+    if old is None or before is None:
+        return TreePlan(
+            [level], [known], [match], old, np.empty(0, np.bool_), (match, match), (mapper_of, mapper_of[:0])
+        )
     places = _places(match, len(before.ids))
     kept = _match(before.ids, ids) >= 0
-    return TreePlan([level], [known], [_fill_gaps(match, places[0], len(before.ids))], old, kept, places)
+    follows = _fill_gaps(match, places[0], len(before.ids))
+    return TreePlan([level], [known], [follows], old, kept, places, (mapper_of, old.mapper_of))
 
 
 def lay_nodes(

@@ -71,6 +71,8 @@ class TreeRecord:
     tree: str
     reduce: str
     shards: int
+    #: Which mapper each chunk's run is of, as pairs of its number and how many chunks follow each other.
+    mappers: tuple[tuple[int, int], ...] = ()
     #: Where the output is; None for a map-only job, or an empty input.
     output: RunRef | None = None
     refused: RefusedCombiner | None = None
@@ -83,7 +85,13 @@ class TreeRecord:
 
     def chunks_alone(self) -> TreeRecord:
         """The same without nodes: for a tree whose nodes are cut otherwise."""
-        return TreeRecord(self.levels[:1], self.encoding, self.tree, self.reduce, self.shards)
+        return TreeRecord(self.levels[:1], self.encoding, self.tree, self.reduce, self.shards, self.mappers)
+
+    @property
+    def mapper_of(self) -> npt.NDArray[np.int64]:
+        """Which mapper each chunk's run is of."""
+        which, counts = np.array(self.mappers, np.int64).reshape(-1, 2).T
+        return np.repeat(which, counts)
 
     def to_bytes(self) -> bytes:
         head = json.dumps(
@@ -93,6 +101,7 @@ class TreeRecord:
                 "tree": self.tree,
                 "reduce": self.reduce,
                 "shards": self.shards,
+                "mappers": self.mappers,
                 "output": self.output.to_fact() if self.output is not None else None,
                 "refused": _values(self.refused) if self.refused is not None else None,
                 "trial": _values(self.trial),
@@ -126,12 +135,25 @@ class TreeRecord:
         output, refused = head.pop("output"), head.pop("refused")
         return cls(
             levels=levels,
+            mappers=tuple((which, count) for which, count in head.pop("mappers")),
             output=RunRef.of_fact(output) if output is not None else None,
             refused=RefusedCombiner(*refused) if refused is not None else None,
             trial=Trial(*head.pop("trial")),
             map_counters={bytes.fromhex(id_): counts for id_, counts in head.pop("map_counters").items()},
             **head,
         )
+
+
+def in_rows(mapper_of: npt.NDArray[np.int64]) -> tuple[tuple[int, int], ...]:
+    """Numbers of mappers as `TreeRecord` holds them.
+
+    Example:
+        >>> in_rows(np.array([0, 0, 0, 1]))
+        ((0, 3), (1, 1))
+    """
+    begins = np.flatnonzero(np.diff(mapper_of, prepend=-1))
+    counts = np.diff(begins, append=len(mapper_of))
+    return tuple(zip(mapper_of[begins].tolist(), counts.tolist(), strict=True))
 
 
 def _values(record: Trial | RefusedCombiner) -> list[Any]:

@@ -10,6 +10,9 @@ import json
 from dataclasses import replace
 from functools import partial
 
+import numpy as np
+import numpy.typing as npt
+
 from incoop.base.checksums import block_hash
 from incoop.base.content_ids import content_id
 from incoop.base.errors import BadCall, IncoopError
@@ -26,8 +29,9 @@ from incoop.engine.record import Record
 from incoop.engine.stage import Finished, OutputUnknown, RunOptions, Step
 from incoop.engine.stages.map_contract.decision import JobDecision, Recalled
 from incoop.engine.stages.map_contract.identity import CONTRACT, MAP, JobIdentity, identify
+from incoop.engine.stages.map_contract.leaves import has_leaves
 from incoop.engine.stages.map_contract.plan import TreePlan, plan_chunks, run_ids
-from incoop.engine.stages.map_contract.record import RefusedCombiner, TreeRecord, Trial
+from incoop.engine.stages.map_contract.record import RefusedCombiner, TreeRecord, Trial, in_rows
 from incoop.engine.stages.map_contract.state import JobState, Laid
 from incoop.engine.stored import run_of_entry
 from incoop.inchdfs.cutting.parallel import SegmentRunner
@@ -37,7 +41,7 @@ class MapContract(JobState):
     """One job on its way through a run."""
 
     #: The number is that of what `TreeRecord` holds.
-    kind = "map contract reduce 2"
+    kind = "map contract reduce 3"
 
     @property
     def proves(self) -> bool:
@@ -55,6 +59,7 @@ class MapContract(JobState):
             *(self.job, self._inputs, self._store, options.chunks, options.paranoid, segments),
             will_read=self.attempt.runner.prepare,
             helpers=self.attempt.runner.helpers,
+            whole=not has_leaves(self.job),
         )
         return self.chunked.size
 
@@ -67,7 +72,7 @@ class MapContract(JobState):
         self.recalled = Recalled.of(identity, before, lost)  # step (1)
         self._recall_combiner(coded)
         ids = run_ids(identity.map, self.chunked.mapper_of, self.chunked.rows["id"])  # step (2)
-        chunks = self.find(plan_chunks(ids, self.recalled.old))
+        chunks = self.find(plan_chunks(ids, self.recalled.old, self._mapper_of))
         laid = self.lay(chunks)  # step (3)
         self.laid = replace(laid, output=self._find_output(laid.plan) if len(ids) else None)
         plan, shards, steps = laid.plan, laid.shards, self._steps()
@@ -143,6 +148,7 @@ class MapContract(JobState):
             tree=identity.tree,
             reduce=identity.reduce.hex(),
             shards=self.laid.shards,
+            mappers=in_rows(self._mapper_of),
             output=self.laid.output,
             refused=self._refused,
             trial=self.trial,
@@ -150,6 +156,12 @@ class MapContract(JobState):
             map_counters=self.tallies.by_chunk,
             reduce_counters=self.tallies.by_reducers,
         )
+
+    @property
+    def _mapper_of(self) -> npt.NDArray[np.int64]:
+        """The number of each chunk's mapper: that of the first one whose results are the same."""
+        prints = self.recalled.identity.map
+        return np.array([prints.index(each) for each in prints], np.int64)[self.chunked.mapper_of]
 
     def _output(self) -> Output:
         """The parts of the output; a map-only job's are its chunk runs."""

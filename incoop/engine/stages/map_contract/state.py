@@ -15,6 +15,7 @@ from incoop.code import Functions
 from incoop.contraction.parts.headers import RunRef, StoredChange
 from incoop.contraction.tree.folds import Fold, recognise
 from incoop.contraction.tree.known_combiners import BatchCombiner
+from incoop.contraction.tree.shape import boundaries
 from incoop.engine.inputs import ChunkedInput
 from incoop.engine.stage import Attempt
 from incoop.engine.stages.map_contract.decision import JobDecision, Recalled
@@ -89,7 +90,8 @@ class JobState:
         if old is not None and old.shards != shards:
             old = old.chunks_alone()  # chunks are as they were, nodes are cut otherwise
         seed = identity.combine + shards.to_bytes(2, "little")
-        plan = lay_nodes(chunks, self.chunked.rows["tail"], seed, old, self.shape)
+        ends = boundaries(self.chunked.rows["tail"], self.chunked.rows["head"])
+        plan = lay_nodes(chunks, ends, seed, old, self.shape)
         return Laid(self.find(plan), shards, changes or {})
 
     def find(self, plan: TreePlan) -> TreePlan:

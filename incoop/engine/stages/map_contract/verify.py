@@ -56,7 +56,8 @@ class Verifier:
     def chunks(self, spec: MapSpec, tasks: Sequence[ChunkTask], kept: Sequence[RunRef], shards: int) -> int | None:
         """The number of the first of these tasks that comes out otherwise than what is kept; None where all agree."""
         spec = replace(spec, code=self.code, check_combiner=False)
-        (answers,) = run_in_fresh_process(partial(map_group, spec), [[replace(task, old=()) for task in tasks]])
+        alone = [replace(task, old=(), base=None) for task in tasks]  # nothing of a leaf is taken from what is kept
+        (answers,) = run_in_fresh_process(partial(map_group, spec), [alone])
         again = {each.id: each.ref for each in answers if isinstance(each, MapDone)}
         for answer in answers:
             if isinstance(answer, Exception):
