@@ -210,6 +210,7 @@ def _two_inputs(draw: st.DrawFn, kind: str, left: Plan, right: Plan) -> Plan:
     one, other = draw(st.sampled_from(pairs))
     if kind == "join":
         how = draw(st.sampled_from(["inner", "left", "right", "full", "semi", "anti"]))
-        return Join(left, right, (one,), (other,), how, draw(st.booleans()))  # type: ignore[arg-type]
+        hint = draw(st.sampled_from([None, None, "skewed", "small and stable"]))
+        return Join(left, right, (one,), (other,), how, draw(st.booleans()), hint)  # type: ignore[arg-type]
     required = (draw(st.booleans()), draw(st.booleans()))
     return Cogroup((left, right), ((one,), (other,)), (None,) * 3, required, draw(st.booleans()))

@@ -1,7 +1,9 @@
 """Plans carried out: compiled to memoized stages, which are chained through their results.
 
 - query.py: a query, and what it gives; compile.py: plans to stages, run as they are compiled; stages.py: one as a job
-- skew.py: keys with very many rows, joined in parts
+- joining.py: joins, with the aggregation above one; join_columns.py: what sides send, all keys of a shard at once;
+states.py: states of groups that a join gave; stored_columns.py: columns as the engine stores them; skew.py: keys with
+very many rows, joined in parts; broadcast.py: a small side that travels to the mapper of the other
 - ordering.py: sorts, first rows, ranks
 - relations.py: rows on their way; records.py, reading.py: files and results to rows; held.py: rows by column or one by
 one; steps.py: what is done with each; sinks.py: what is sent to a stage; mapper.py: all of these as a mapper

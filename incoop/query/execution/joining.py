@@ -5,12 +5,15 @@ Contract: the fields that a side sends follow from what stands above, and are na
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
 from incoop.job import Reducer
 from incoop.query.execution import reducers
+from incoop.query.execution.broadcast import HINT, MOST_ROWS, JoinWith, asks_for_it, by_key
 from incoop.query.execution.join_columns import FieldsByKey, JoinColumns
 from incoop.query.execution.keys import KeyForm
 from incoop.query.execution.reading import PairShape, ReadPairs
@@ -22,11 +25,12 @@ from incoop.query.execution.steps import FilterRows, ProjectRows, RowStep
 from incoop.query.expressions.nodes import Expression, Reference
 from incoop.query.expressions.walk import may_trouble, moved, used_fields
 from incoop.query.functions.aggregates import Collect
+from incoop.query.order import encoded
 from incoop.query.partial import Aggregation
 from incoop.query.plan.node import Plan
 from incoop.query.plan.several import Join
 from incoop.query.plan.single import AggregateBy, Filter, Project
-from incoop.query.types import TupleType, Type
+from incoop.query.types import Row, TupleType, Type
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,14 +51,41 @@ class Joining(Stages):
     #: How often each node is asked for, by its identity in memory.
     uses: dict[int, int]
 
+    @abstractmethod
+    def rows(self, plan: Plan) -> Iterator[Row]:
+        """All rows of a plan, read here."""
+
     def join(self, plan: Join) -> Relation:
+        if asks_for_it(plan) and (found := self._with_few(plan)) is not None:
+            return found
         sides = [self.relation(plan.left), self.relation(plan.right)]
         return self._joined(plan, sides, None)
+
+    def _with_few(self, plan: Join) -> Relation | None:
+        """A join whose right rows travel to the mapper of the left ones; None where they are too many."""
+        left_keys, right_keys = self.resolved(plan.left_keys), self.resolved(plan.right_keys)
+        if any(map(may_trouble, (*left_keys, *right_keys))):
+            return None
+        rows = list(islice(self.rows(plan.right), MOST_ROWS + 1))
+        if len(rows) > MOST_ROWS:
+            return None
+        left, tags = self.relation(plan.left), self.relation(plan.right).tags
+        named = [list(map(digest_of, keys)) for keys in (left_keys, right_keys)]
+        name = said_hash("join with few", plan.kind, plan.nulls_match, named, *map(encoded, rows), *map(repr, rows))
+        others, width, types = (
+            by_key(rows, right_keys, plan.nulls_match),
+            plan.right.schema.width or 0,
+            plan.schema.types,
+        )
+        step = JoinWith(tag_of(plan), name, plan.kind, left_keys, plan.nulls_match, others, width, types)
+        return replace(left, tags=left.tags | tags).through(step, types)
 
     def projected_join(self, plan: Project) -> Relation | None:
         """Fields of a join that nobody else asks for: the others are not stored. None where it is something else."""
         join, fields = plan.input, [each.index for each in plan.results if isinstance(each, Reference)]
         if not isinstance(join, Join) or self.uses.get(id(join)) != 1 or not fields or len(fields) < len(plan.results):
+            return None
+        if asks_for_it(join):
             return None
         sides = [self.relation(join.left), self.relation(join.right)]
         return self._joined(join, sides, StepsAbove(plan, tuple(fields)))
@@ -72,7 +103,7 @@ class Joining(Stages):
         while isinstance(node, Filter | Project) and self.uses.get(id(node)) == 1:
             between.insert(0, node)
             node = node.input
-        if not isinstance(node, Join) or self.uses.get(id(node)) != 1 or node.hint == "skewed":
+        if not isinstance(node, Join) or self.uses.get(id(node)) != 1 or node.hint in ("skewed", HINT):
             return None
         resolved = [self.resolved(each.expressions()) for each in between]
         asked = [*groups.keys, *(part for each in groups.aggregations for part in each.arguments)]

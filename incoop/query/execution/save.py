@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from incoop.base.content_ids import content_id
+from incoop.contraction.columns.encoding import encode
 from incoop.engine.output import OutputBlock, Pair
 from incoop.engine.stored import BlobReader
 from incoop.query.execution.reading import PairShape, ReadPairs
@@ -71,7 +72,8 @@ class _Ranges:
         return len(self._pairs)
 
     def content(self, part: int) -> bytes:
-        return content_id(b"".join(self._printer([self._pairs[part]])))
+        """By the rows and how they are printed: a range that stayed is not printed to be compared."""
+        return content_id(self._printer.said.encode() + encode(self._pairs[part]))
 
     def blocks(self, part: int, reader: BlobReader) -> list[OutputBlock]:
         return [_Range([self._pairs[part]])]  # type: ignore[list-item]

@@ -25,7 +25,8 @@ class Join(Plan):
     #: Which rows without a partner stay, with nulls; semi and anti: left rows with, or without, a partner.
     kind: JoinKind = "inner"
     nulls_match: bool = False
-    #: How it was asked to be carried out; results do not depend on it.
+    #: How it was asked to be carried out: "skewed", where few keys have very many rows; "small and stable", where the
+    #: right side has few rows, and hardly ever others. Results do not depend on it.
     hint: str | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
