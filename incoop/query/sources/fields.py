@@ -44,7 +44,7 @@ def printed_column(values: Sequence[Value], kind: Type) -> list[str] | None:
     if held == {int}:
         return list(map(str, values))
     if held == {float} and kind != FLOAT:
-        return list(map(double_text, values))  # type: ignore[arg-type]
+        return list(map(double_text, values))
     if bytes in held:
         return None
     return ["" if value is None else text_of(value, kind) for value in values]
