@@ -48,7 +48,25 @@ def answer(plan: Plan, tables: Tables) -> list[Row]:
     return rows if plan.ordered else sorted(rows, key=bag_key)
 
 
+#: Rows of a plan at the most. This evaluator compares rows with each other: a join of joins keeps it busy for minutes.
+MOST_ROWS = 3000
+
+#: Of what every row looks at the others, fewer.
+MOST_LOOKED_AT = 400
+
+
+class TooLarge(Exception):
+    """A plan has more rows than this evaluator is for."""
+
+
 def rows_of(plan: Plan, tables: Tables) -> list[Row]:
+    rows = _rows_of(plan, tables)
+    if len(rows) > (MOST_LOOKED_AT if isinstance(plan, WindowOver | DistinctRows) else MOST_ROWS):
+        raise TooLarge
+    return rows
+
+
+def _rows_of(plan: Plan, tables: Tables) -> list[Row]:
     value = _evaluator(plan, tables)
     match plan:
         case Scan():
@@ -68,6 +86,8 @@ def rows_of(plan: Plan, tables: Tables) -> list[Row]:
         case DistinctRows():
             found: list[Row] = []
             for row in rows_of(plan.input, tables):
+                if len(found) > MOST_LOOKED_AT:
+                    raise TooLarge
                 if not any(sort_key(row) == sort_key(other) for other in found):
                     found.append(canonical(row))
             return found
@@ -96,7 +116,10 @@ def rows_of(plan: Plan, tables: Tables) -> list[Row]:
         case Intersect() | Except():
             return _of_two(plan, tables)
         case Cross():
-            pairs = product(rows_of(plan.left, tables), rows_of(plan.right, tables))
+            left, right = rows_of(plan.left, tables), rows_of(plan.right, tables)
+            if len(left) * len(right) > MOST_ROWS:
+                raise TooLarge
+            pairs = product(left, right)
             return [one + other for one, other in pairs]
     raise NotImplementedError(type(plan).__name__)
 
@@ -213,6 +236,8 @@ def _ranked(plan: Rank, tables: Tables, value: Evaluate) -> list[Row]:
 
 def _windowed(plan: WindowOver, tables: Tables, value: Evaluate) -> list[Row]:
     rows = _sorted(Sort(plan.input, plan.keys, plan.directions), tables, value)
+    if len(rows) > MOST_LOOKED_AT:
+        raise TooLarge
     found = []
     for _, members in _groups(rows, plan.partition, value):
         for at, row in enumerate(members):
@@ -224,14 +249,18 @@ def _windowed(plan: WindowOver, tables: Tables, value: Evaluate) -> list[Row]:
 def _joined(plan: Join, tables: Tables, value: Evaluate) -> list[Row]:
     left, right = rows_of(plan.left, tables), rows_of(plan.right, tables)
     keys_of_right = [tuple(value(each, row) for each in plan.right_keys) for row in right]
+    names_of_right = [sort_key(its) for its in keys_of_right]
     nothing_left, nothing_right = (None,) * (plan.left.schema.width or 0), (None,) * (plan.right.schema.width or 0)
     found: list[Row] = []
     used = [False] * len(right)
     for one in left:
         key = tuple(value(each, one) for each in plan.left_keys)
         partners = []
-        for at, its in enumerate(keys_of_right):
-            if sort_key(key) == sort_key(its) and (plan.nulls_match or None not in key):
+        name = sort_key(key)
+        if len(found) > MOST_ROWS:
+            raise TooLarge
+        for at, its in enumerate(names_of_right):
+            if name == its and (plan.nulls_match or None not in key):
                 partners.append(right[at])
                 used[at] = True
         if plan.kind == "semi":
