@@ -69,6 +69,8 @@ class ChosenChunks:
     inputs: Any
     choose: Callable[[ChunkTable], Choice]
     look: OneLook = field(default_factory=OneLook)
+    #: Chunks as for readers to whom a changed one is new as a whole. Who shares a look shares what chunks there are.
+    whole: bool = False
 
 
 @dataclass(frozen=True, slots=True)

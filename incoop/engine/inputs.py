@@ -155,7 +155,7 @@ def chunk_inputs(
         if isinstance(inputs, Mapping):
             raise BadCall(f"job {job.name!r} has one mapper; a dict of inputs needs a dict of mappers.")
         named = [(inputs, 0)]
-    index = partial(_manifests, job, store, settings, paranoid, run_segments, will_read, helpers, whole)
+    index = partial(_manifests, job, store, settings, paranoid, run_segments, will_read, helpers)
     pieces: list[tuple[_Piece, int]] = []
     manifests: list[Manifest] = []
     for each, which in named:
@@ -163,10 +163,11 @@ def chunk_inputs(
             pieces.append((_Pairs(each.output_blocks()), which))
             continue
         if isinstance(each, ChosenChunks):
-            found = each.look.manifests(each, (settings, paranoid, job.records, whole), partial(index, each.inputs))
+            how = settings, paranoid, job.records, each.whole
+            found = each.look.manifests(each, how, partial(index, each.whole, each.inputs))
             pieces.append((_Chosen([_Chunks(manifest, store) for manifest in found], each, job.records), which))
         else:
-            found = index(each)
+            found = index(whole, each)
             pieces += [(_Chunks(manifest, store), which) for manifest in found]
         manifests += found
     rows = np.concatenate([np.empty(0, ROW), *(piece.rows for piece, _ in pieces)])

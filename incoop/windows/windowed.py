@@ -54,7 +54,7 @@ def windowed(window: Window, job: Job, inputs: Any, run: RunPairs) -> Windowed:
         without = sum(span.without for each in timed.values() for span in each.spans.values())
         chosen = _by_times(window, window.of, job, timed, run)
     else:
-        chosen = {name: ChosenChunks(each, partial(_held, window)) for name, each in named.items()}
+        chosen = {name: ChosenChunks(each, partial(_held, window), whole=True) for name, each in named.items()}
     stage = f"{job.stage}, {window}" if job.stage else str(window)
     return Windowed(replace(job, stage=stage), chosen if isinstance(inputs, Mapping) else chosen[""], without)
 
@@ -111,7 +111,7 @@ def _timed(of: TimeOf, job: Job, named: Mapping[str, Any], run: RunPairs) -> dic
     timed = {name: _Timed(each) for name, each in named.items()}
     for name, each in timed.items():
         stage = f"times{name and ' of ' + name}"
-        pairs = run(_timing(job, stage, SpanOf(of)), ChosenChunks(each.inputs, each.all, each.look))
+        pairs = run(_timing(job, stage, SpanOf(of)), ChosenChunks(each.inputs, each.all, each.look, whole=True))
         each.spans = {id_: span_of(value) for id_, (_, value) in zip(each.ids, pairs, strict=True)}
     return timed
 
@@ -124,11 +124,14 @@ def _by_times(
     for name, each in timed.items():
         cut = {id_ for id_, span in each.spans.items() if period and period.meets(span) and not period.holds(span)}
         if period and cut:
-            chosen = ChosenChunks(each.inputs, partial(each.only, cut), each.look)
+            chosen = ChosenChunks(each.inputs, partial(each.only, cut), each.look, whole=True)
             stage = f"cuts{name and ' of ' + name}"
             pairs = run(_timing(job, stage, records_in(of, period)), chosen)
             each.clips = {id_: value for id_, (_, value) in zip(each.ids, pairs, strict=True)}
-    return {name: ChosenChunks(each.inputs, partial(each.within, period), each.look) for name, each in timed.items()}
+    return {
+        name: ChosenChunks(each.inputs, partial(each.within, period), each.look, whole=True)
+        for name, each in timed.items()
+    }
 
 
 def _timing(job: Job, stage: str, function: Callable[[Sequence[Any]], Any]) -> Job:
