@@ -258,6 +258,9 @@ class PrivateServer:
         try:
             while time.monotonic() < end:
                 try:
+                    # Until ours listens, the path may be the socket of a server that another user planted.
+                    if not is_own_socket(Path(socket)):
+                        raise ConnectionError
                     return _pid_when_loaded(redis.Redis(connection_pool=pool))
                 except BusyLoadingError:
                     time.sleep(0.05)
