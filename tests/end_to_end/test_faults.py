@@ -290,4 +290,4 @@ def test_a_full_disk_fails_the_run_cleanly_and_the_store_stays_usable(base: Path
         assert result.report.keys_total > 150_000
         assert not list((mount / "store" / "memo" / "packs" / "tmp").glob("*"))
     finally:
-        subprocess.run(["umount", str(mount)], check=True)
+        subprocess.run(["umount", "--lazy", str(mount)], check=True)
