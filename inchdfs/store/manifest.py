@@ -153,9 +153,14 @@ def tag_of(records: RecordFormat) -> str:
     return f"{kind.__module__}.{kind.__qualname__} {records!r}"
 
 
+def is_built_in(tag: str) -> bool:
+    """Whether a tag says all of a format."""
+    return tag.startswith("{")
+
+
 def records_of(tag: str) -> RecordFormat:
     """The built-in format that a tag names."""
-    if not tag.startswith("{"):
+    if not is_built_in(tag):
         raise BadCall(f"this data was stored with the record format {tag}; pass it again with records=….")
     ((name, fields),) = json.loads(tag).items()
     if name == "Delimited":

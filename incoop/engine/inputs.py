@@ -22,13 +22,14 @@ from incoop.engine.blocks import Block, ChunkBlock, PairBlock
 from incoop.engine.chosen import ChosenChunks, ChunkTable, ClippedChunk, clipped_id
 from incoop.fingerprint import fingerprint
 from incoop.inchdfs.cutting.chunk_table import ROW
+from incoop.inchdfs.cutting.cut_alike import holds_whole_records
 from incoop.inchdfs.cutting.parallel import SegmentRunner
 from incoop.inchdfs.cutting.records import RecordFormat
 from incoop.inchdfs.cutting.side_by_side import LookHelpers
 from incoop.inchdfs.cutting.stretches import ROW as STRETCH_ROW
 from incoop.inchdfs.cutting.stretches import Recut
 from incoop.inchdfs.store.index import AsBefore, Named
-from incoop.inchdfs.store.manifest import Manifest
+from incoop.inchdfs.store.manifest import Manifest, is_built_in, records_of, tag_of
 from incoop.job import Job
 
 #: How a stored dataset is named as an input.
@@ -220,11 +221,22 @@ def _manifests(
     for one in map(os.fspath, each):
         if one.startswith(SCHEME):
             index_paths()
-            found.append(store.manifest(one))
+            found.append(_stored(store.manifest(one), one, job))
         else:
             paths.append(one)
     index_paths()
     return found
+
+
+def _stored(manifest: Manifest, name: str, job: Job) -> Manifest:
+    """The manifest of a dataset whose chunks hold whole records of the job's format; others would split some."""
+    tag = manifest.records_tag
+    if tag != tag_of(job.records) and not (is_built_in(tag) and holds_whole_records(records_of(tag), job.records)):
+        raise BadCall(
+            f"{name} is stored in chunks that hold whole records of {tag}. Read as {type(job.records).__name__}, "
+            "records could be split between two: store it with that format (incoop put --records …), or name the files."
+        )
+    return manifest
 
 
 def _code_of(job: Job) -> str:

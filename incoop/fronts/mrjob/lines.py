@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import ClassVar
 
-from incoop.inchdfs.cutting.records import Buffer
+from incoop.inchdfs.cutting.records import Buffer, Lines
 
 #: What an engine's pair is here: the bytes before the first tab, and those behind it.
 LinePair = tuple[bytes, bytes]
@@ -23,6 +24,9 @@ class RawLines:
         >>> RawLines().records(b"one\ntw\ro\r\nlast")
         [b'one', b'tw\ro\r', b'last']
     """
+
+    #: A dataset of lines can be read so.
+    cut_as: ClassVar[Lines] = Lines()
 
     def ends_around(self, data: Buffer, start: int, position: int, end: int) -> tuple[int, int]:
         before = data.rfind(b"\n", start, position) + 1

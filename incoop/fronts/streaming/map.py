@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import xxhash
 
@@ -33,6 +34,8 @@ class ChunkText(bytes):
 @dataclass(frozen=True, slots=True)
 class WholeChunks:
     """Chunks cut behind newlines, each read as one record."""
+
+    cut_as: ClassVar[Lines] = _LINES
 
     def ends_around(self, data: bytes | bytearray, start: int, position: int, end: int) -> tuple[int, int]:
         return _LINES.ends_around(data, start, position, end)

@@ -30,6 +30,10 @@ class UncutRows:
 
     form: Csv
 
+    @property
+    def cut_as(self) -> Csv:
+        return self.form
+
     def ends_around(self, data: Buffer, start: int, position: int, end: int) -> tuple[int, int]:
         return self.form.ends_around(data, start, position, end)
 
