@@ -108,6 +108,7 @@ class InputMoved(IncoopError):
 
 def _timed(of: TimeOf, job: Job, named: Mapping[str, Any], run: RunPairs) -> dict[str, _Timed]:
     """The inputs, with the span of every chunk."""
+    # Chunks are whole to those who look at times: as small as those of a dataset, for all who share the look.
     timed = {name: _Timed(each) for name, each in named.items()}
     for name, each in timed.items():
         stage = f"times{name and ' of ' + name}"

@@ -17,7 +17,7 @@ from incoop.query.partial import Aggregation
 from incoop.query.plan.node import Plan
 from incoop.query.plan.several import Cogroup, Union
 from incoop.query.plan.single import AggregateBy, Filter, Project
-from incoop.query.rules.aggregate_groups import over_bag, without_nulls
+from incoop.query.rules.aggregate_groups import behind_filters, over_bag, without_nulls
 from incoop.query.rules.apply import everywhere
 from incoop.query.rules.join_cogroups import EMPTY
 from incoop.query.types import INT, LONG, NULL
@@ -35,11 +35,7 @@ _FOUND = 1 << 20
 def _aggregated(plan: Plan) -> Plan | None:
     if not isinstance(plan, Project):
         return None
-    filters: list[Filter] = []
-    group = plan.input
-    while isinstance(group, Filter):
-        filters.append(group)
-        group = group.input
+    filters, group = behind_filters(plan.input)
     if not isinstance(group, Cogroup) or len(group.inputs) < 2:
         return None
     keys, bags = len(group.keys[0]), range(len(group.keys[0]), len(group.names))

@@ -21,14 +21,19 @@ from incoop.query.rules.apply import everywhere
 from incoop.query.types import INT, NULL
 
 
+def behind_filters(plan: Plan) -> tuple[list[Filter], Plan]:
+    """Filters, the last one first, and what they look at."""
+    filters: list[Filter] = []
+    while isinstance(plan, Filter):
+        filters.append(plan)
+        plan = plan.input
+    return filters, plan
+
+
 def _aggregated(plan: Plan) -> Plan | None:
     if not isinstance(plan, Project):
         return None
-    filters: list[Filter] = []
-    group = plan.input
-    while isinstance(group, Filter):
-        filters.append(group)
-        group = group.input
+    filters, group = behind_filters(plan.input)
     if not isinstance(group, Cogroup) or len(group.inputs) != 1:
         return None
     bag = len(group.keys[0])
